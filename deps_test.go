@@ -72,11 +72,13 @@ var allowed = map[string]string{
 	"examples": "", // programs, embedded for the manual, and their tests
 
 	// The compiler gets the operator table as an argument: no kernels, no runtime.
-	"compiler":       "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval memory compiler/lower compiler/pass compiler/rule",
-	"compiler/check": "lang/ast lang/source",
-	"compiler/lower": "lang lang/ast lang/source ir ir/types ir/value ir/op ir/sparsity compiler/check compiler/rule",
-	"compiler/rule":  "ir ir/types ir/value ir/op ir/sparsity",
-	"compiler/pass":  "ir ir/loop ir/types ir/value ir/op ir/plan ir/sparsity",
+	"compiler":        "lang lang/source ir ir/types ir/value ir/op ir/plan ir/eval memory compiler/layout compiler/lower compiler/nodes compiler/pass compiler/rule",
+	"compiler/check":  "lang/ast lang/source",
+	"compiler/lower":  "lang lang/ast lang/source ir ir/types ir/value ir/op ir/sparsity compiler/check compiler/rule",
+	"compiler/rule":   "ir ir/types ir/value ir/op ir/sparsity",
+	"compiler/nodes":  "ir ir/op ir/plan ir/types",
+	"compiler/layout": "ir ir/loop ir/types ir/value ir/op ir/plan ir/sparsity compiler/nodes",
+	"compiler/pass":   "ir ir/loop ir/types ir/value ir/op ir/plan ir/sparsity compiler/layout compiler/nodes",
 
 	// The runtimes get plans: no compiler, no kernels, and of the language only the positions that
 	// nodes carry.
@@ -245,6 +247,7 @@ func TestImportTable(t *testing.T) {
 		{"compiler", "kernels", "the operator table is an argument"},
 		{"compiler", "runtime/local", "compiler and runtime meet in ir/plan"},
 		{"compiler/pass", "kernels", "the operator table is an argument"},
+		{"compiler/layout", "compiler/pass", "passes ask the layout, and the layout asks none of them"},
 		{"runtime/local", "compiler", "compiler and runtime meet in ir/plan"},
 		{"runtime/dist", "compiler", "compiler and runtime meet in ir/plan"},
 		{"runtime/local", "runtime/dist", "local does not know that dist exists"},

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"flow/compiler"
-	"flow/compiler/pass"
+	"flow/compiler/nodes"
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -116,7 +116,7 @@ func smallTiles(t *testing.T) *op.Table {
 // compileSmall compiles for a way, with blocks of a few elements.
 func compileSmall(table *op.Table, text string, w way) (*Program, error) {
 	r, ds := compiler.Compile(context.Background(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: w.ranks,
-		Disable: w.disable, Sizes: pass.Sizes{Block: 16, Panel: 8, Spread: 1}, Blocks: w.blocks, Std: stdlib.Files})
+		Disable: w.disable, Sizes: nodes.Sizes{Block: 16, Panel: 8, Spread: 1}, Blocks: w.blocks, Std: stdlib.Files})
 	if ds.HasErrors() {
 		return nil, &Refusal{Files: r.Files, Diagnostics: ds}
 	}

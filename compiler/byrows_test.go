@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"flow/compiler"
-	"flow/compiler/pass"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/kernels"
@@ -252,7 +252,7 @@ func TestOuterByRows(t *testing.T) {
 			"y = materialize(randn(%[2]d, 1, seed = 3))\n%[3]s\n", n, m, body)
 	}
 	compile := func(text string, ranks int, disable ...string) *compiler.Result {
-		c, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Disable: disable, Verify: true, Sizes: pass.Sizes{Block: 16, Spread: 1}})
+		c, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Disable: disable, Verify: true, Sizes: nodes.Sizes{Block: 16, Spread: 1}})
 		if ds.HasErrors() {
 			t.Fatalf("%v\nin\n%s", ds, text)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"flow/compiler/pass"
+	"flow/compiler/nodes"
 	"flow/ir"
 )
 
@@ -45,7 +45,7 @@ func TestChosenRowsAreNotStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err, text)
 		}
-		pass.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph {
+		nodes.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph {
 			for _, n := range g.Nodes {
 				if n.Op.Name == "pick.rows" {
 					stored++

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"flow/compiler/lower"
+	"flow/compiler/nodes"
 	"flow/compiler/pass"
 	"flow/compiler/rule"
 	"flow/ir"
@@ -53,7 +54,7 @@ type Options struct {
 	// copies: only rank 0 reads them.
 	Unshared []string
 	// Sizes makes blocks tiny, for tests. The zero value has the sizes for programs.
-	Sizes pass.Sizes
+	Sizes nodes.Sizes
 	// Blocks cuts every large matrix, as for several ranks, even where a loop would do. For
 	// tests and comparisons.
 	Blocks bool
@@ -361,16 +362,16 @@ func stand(s *state) error {
 	s.upright = !slices.Contains(s.o.Disable, "simplify") && (s.rows || s.local()) && pass.Stands(s.g, s.rows, s.o.Sizes)
 	off := slices.Concat(s.o.Disable, rule.Elsewhere(s.rows, s.upright))
 	for again := s.upright; again; {
-		s.g = pass.Everywhere(s.g, func(g *ir.Graph) *ir.Graph { return simplify(g, s.o.Table, off) })
+		s.g = nodes.Everywhere(s.g, func(g *ir.Graph) *ir.Graph { return simplify(g, s.o.Table, off) })
 		again = false
-		s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph {
+		s.g = nodes.Deep(s.g, func(g *ir.Graph) *ir.Graph {
 			out := pass.StandCarried(g, s.o.Table)
 			again = again || out != g
 			return out
 		})
 	}
 	if s.rows {
-		s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.TurnCaptured(g, s.o.Table, s.o.Ranks, s.o.Sizes) })
+		s.g = nodes.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.TurnCaptured(g, s.o.Table, s.o.Ranks, s.o.Sizes) })
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"flow/compiler/lower"
+	"flow/compiler/nodes"
 	"flow/compiler/pass"
 	"flow/ir"
 	"flow/ir/op"
@@ -156,7 +157,7 @@ func contractionIsExact(t *testing.T, table *op.Table, seed uint64, passes bool)
 	if !wholeNumbers.MatchString(plain) {
 		return false, false // beyond what is exact
 	}
-	panel := pass.Sizes{Panel: 1 + rng.IntN(4)}
+	panel := nodes.Sizes{Panel: 1 + rng.IntN(4)}
 	contraction := pass.NewContraction(table, panel)
 	g, contracted := meaning(contraction.Run, contraction.Argument)
 	if strings.Contains(g.String(), "= gemm(") {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"flow/compiler"
+	"flow/compiler/layout"
+	"flow/compiler/nodes"
 	"flow/compiler/pass"
 	"flow/compiler/rule"
 	"flow/ir"
@@ -164,7 +166,7 @@ type goldenCase struct {
 	a       archive
 	pass    string
 	table   *op.Table
-	sizes   pass.Sizes
+	sizes   nodes.Sizes
 	whole   bool // what only loops make and read is not cut; else everything is, as for several ranks
 	ranks   int
 	sets    []compiler.Setting
@@ -383,7 +385,7 @@ func (c *goldenCase) graph(text string) {
 	case "narrow":
 		g = pass.Narrow(g, c.table)
 	case "partition", "place":
-		p := &pass.Partitioned{Graph: g, Block: make([]pass.Block, g.Len())}
+		p := &nodes.Partitioned{Graph: g, Block: make([]nodes.Block, g.Len())}
 		if c.pass == "partition" {
 			if p, err = pass.Partition(context.Background(), g, c.table, c.sizes, 1000); err != nil {
 				c.t.Fatal(err)
@@ -392,7 +394,7 @@ func (c *goldenCase) graph(text string) {
 		}
 		g = p.Graph
 		if c.pass == "place" {
-			placed := pass.Place(p, c.ranks, c.table, c.sizes)
+			placed := layout.Place(p, c.ranks, c.table, c.sizes)
 			g = placed.Graph
 			after = fmt.Sprintln("own", strings.Trim(fmt.Sprint(placed.Owner), "[]"))
 		}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"flow/compiler"
-	"flow/compiler/pass"
+	"flow/compiler/nodes"
 	"flow/compiler/rule"
 	"flow/ir"
 	"flow/ir/op"
@@ -67,7 +67,7 @@ func (c *coverage) compile(text string, ranks int) error {
 // applied notes the rules that simplify applies to a graph and what lies in it.
 func (c *coverage) applied(g *ir.Graph, seen map[string]bool) {
 	rules := rule.New(c.table, rule.Exact, nil)
-	pass.Everywhere(g, func(g *ir.Graph) *ir.Graph {
+	nodes.Everywhere(g, func(g *ir.Graph) *ir.Graph {
 		out, _ := rules.Simplify(g)
 		return out
 	})

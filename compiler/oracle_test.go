@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"flow/compiler"
-	"flow/compiler/pass"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/eval"
 	"flow/ir/op"
@@ -59,7 +59,7 @@ var theTinyTable = sync.OnceValue(func() *op.Table {
 	return table
 })
 
-var tinySizes = pass.Sizes{Block: 16, Panel: 8, Spread: 1}
+var tinySizes = nodes.Sizes{Block: 16, Panel: 8, Spread: 1}
 
 // printer is an op.Env that keeps what is printed and has no files.
 type printer struct {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"flow/compiler/pass"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/types"
 )
@@ -108,7 +108,7 @@ func TestPartsOfSorts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err, text)
 		}
-		pass.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph {
+		nodes.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph {
 			for _, n := range g.Nodes {
 				switch n.Op.Name {
 				case "sort", "argsort":
@@ -163,7 +163,7 @@ func TestSortsLeaveLoops(t *testing.T) {
 			return count
 		}
 		above = sorts(r.Plan.Graph)
-		pass.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph { all += sorts(g); return g })
+		nodes.Everywhere(r.Plan.Graph, func(g *ir.Graph) *ir.Graph { all += sorts(g); return g })
 		if above != p.above || all-above != p.within {
 			t.Errorf("%d sorts are in front of loops and %d in them, not %d and %d\n%s%s", above, all-above, p.above, p.within, text, r.Plan.Graph)
 		}

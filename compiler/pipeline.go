@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"flow/compiler/layout"
+	"flow/compiler/nodes"
 	"flow/compiler/pass"
 	"flow/compiler/rule"
 	"flow/ir"
@@ -30,7 +32,7 @@ type After struct{ Pass, Why string }
 type state struct {
 	g       *ir.Graph
 	program *ir.Graph // after the canonical passes, no longer changed; nil if not kept
-	parts   *pass.Partitioned
+	parts   *nodes.Partitioned
 	owner   []int32
 	prio    []int32
 	o       *Options
@@ -38,7 +40,7 @@ type state struct {
 	// rows says that ranks share matrices by rows alone: none is cut into blocks.
 	rows    bool
 	upright bool    // matrices of one row are made columns
-	speedup float64 // see pass.Placed
+	speedup float64 // see layout.Placed
 	shares  string  // see plan.Plan
 	because ir.Node // the operator that keeps ranks from sharing rows; its Op is nil if none is known
 	rest    []step  // the passes to come
@@ -95,7 +97,7 @@ var pipeline = []step{
 	{PassInfo{Name: "codes",
 		Doc:   "makes a matrix of codes that cannot fail behind a check of its codes, and takes it into loops",
 		After: []After{{"drop-dead", "dead readers would need the matrix"}, {"by-rows", "it says whether the matrix stays whole"}}},
-		whole(func(g *ir.Graph, table *op.Table, _ pass.Sizes) *ir.Graph { return pass.Codes(g, table) })},
+		whole(func(g *ir.Graph, table *op.Table, _ nodes.Sizes) *ir.Graph { return pass.Codes(g, table) })},
 	{PassInfo{Name: "panels",
 		Doc: "writes a product over a long inner size as a tree of products of panels, where its operands are cut or its result is large",
 		After: []After{{"drop-dead", "dead readers would seem to cut the operands"}, {"stand", "a row of many columns would seem to be cut"},
@@ -106,8 +108,8 @@ var pipeline = []step{
 			panels := func(all bool) func(g *ir.Graph) *ir.Graph {
 				return func(g *ir.Graph) *ir.Graph { return pass.Panels(g, s.o.Table, sizes, all) }
 			}
-			g := pass.Points(s.g, panels(true)) // a parfor has phases for products
-			g = pass.Bodies(g, panels(s.o.Blocks))
+			g := nodes.Points(s.g, panels(true)) // a parfor has phases for products
+			g = nodes.Bodies(g, panels(s.o.Blocks))
 			s.g = pass.Panels(g, s.o.Table, sizes, !s.local())
 			return nil
 		}},
@@ -158,7 +160,7 @@ var pipeline = []step{
 			if s.rows {
 				ranks = s.o.Ranks
 			}
-			s.g = pass.PartSorts(s.g, s.o.Table, ranks, s.o.Sizes)
+			s.g = layout.PartSorts(s.g, s.o.Table, ranks, s.o.Sizes)
 			return nil
 		}},
 	{PassInfo{Name: "rounds",
@@ -189,10 +191,10 @@ var pipeline = []step{
 		Doc:   "adds rows by group in place of a product with a matrix of codes",
 		After: []After{{"panels", "what is left is one product"}, {"merge-equal", "a repeated product would be folded twice"}, {"simplify", "its rules know matrices of codes"}}},
 		func(s *state) error {
-			s.g = pass.Points(s.g, func(g *ir.Graph) *ir.Graph {
+			s.g = nodes.Points(s.g, func(g *ir.Graph) *ir.Graph {
 				return pass.FoldGroupsOfPoints(g, s.o.Table, s.o.Sizes)
 			})
-			return whole(func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph {
+			return whole(func(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
 				return pass.CompareCodes(pass.FoldGroups(g, table, sizes), table)
 			})(s)
 		}},
@@ -204,14 +206,14 @@ var pipeline = []step{
 		Doc:   "makes one loop of elementwise operators and of what reduces their results",
 		After: []After{{"hoist", "loop invariants have left the loop and are stored once"}, {"simplify", "rules know operators, not maps, and do not look into bodies"}, {"merge-equal", "an expression with two readers is stored; merging shows which are"}}},
 		func(s *state) error {
-			s.g = pass.Points(s.g, func(g *ir.Graph) *ir.Graph { return pass.FuseInPoints(g, s.o.Table) })
+			s.g = nodes.Points(s.g, func(g *ir.Graph) *ir.Graph { return pass.FuseInPoints(g, s.o.Table) })
 			return deep(func(s *state, g *ir.Graph) *ir.Graph { return pass.DropDead(pass.Fuse(g, s.o.Table)) })(s)
 		}},
 	{PassInfo{Name: "keys",
 		Doc:   "counts and adds rows by key where they are made, without storing them, and prepares edges of bins once for all points of a parfor",
 		After: []After{{"fold-groups", "it makes the reductions by key"}, {"fuse", "a fused chain is one member of a group"}}},
 		func(s *state) error {
-			s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.PrepareOnce(g, s.o.Table) })
+			s.g = nodes.Deep(s.g, func(g *ir.Graph) *ir.Graph { return pass.PrepareOnce(g, s.o.Table) })
 			return whole(pass.Keys)(s)
 		}},
 	{PassInfo{Name: "outer-rows",
@@ -233,7 +235,7 @@ var pipeline = []step{
 			sizes := s.o.Sizes
 			sizes.Whole, sizes.Rows = s.local(), s.rows
 			sizes.Loops = !s.local() && !s.o.Blocks
-			cut := func(g *ir.Graph, sizes pass.Sizes) (*pass.Partitioned, error) {
+			cut := func(g *ir.Graph, sizes nodes.Sizes) (*nodes.Partitioned, error) {
 				return pass.Partition(s.ctx, g, s.o.Table, sizes, 2*s.o.maxTasks())
 			}
 			// Cutting a body changes what its loop takes and gives.
@@ -247,7 +249,7 @@ var pipeline = []step{
 			inside := sizes // one rank runs a loop, however many there are
 			inside.Whole = !s.o.Blocks
 			var fails error
-			g := pass.Bodies(s.g, func(g *ir.Graph) *ir.Graph {
+			g := nodes.Bodies(s.g, func(g *ir.Graph) *ir.Graph {
 				if fails != nil {
 					return g
 				}
@@ -276,10 +278,10 @@ var pipeline = []step{
 			sizes := s.o.Sizes
 			sizes.Loops = s.o.Ranks > 1
 			rows := func(g *ir.Graph) *ir.Graph { return pass.RowBlocks(g, s.o.Table, sizes) }
-			run := pass.Deep
+			run := nodes.Deep
 			// a rank owns blocks; loops are on one rank
 			if !s.local() {
-				run = pass.Bodies
+				run = nodes.Bodies
 			}
 			g := run(s.g, rows)
 			switch {
@@ -305,7 +307,7 @@ var pipeline = []step{
 				}
 				return pass.AlongPanels(g, s.o.Table)
 			}
-			g := pass.Bodies(s.g, func(g *ir.Graph) *ir.Graph {
+			g := nodes.Bodies(s.g, func(g *ir.Graph) *ir.Graph {
 				return pass.DropDead(along(pass.FuseEpilogues(g, s.o.Table, sizes, 1, nil)))
 			})
 			if s.parts == nil || s.parts.Graph != s.g {
@@ -321,7 +323,7 @@ var pipeline = []step{
 				s.g = s.parts.DropDead().Graph
 			}
 			if g = along(s.g); g != s.g { // on one rank, where no place counts
-				s.parts = &pass.Partitioned{Graph: g, Block: make([]pass.Block, g.Len())}
+				s.parts = &nodes.Partitioned{Graph: g, Block: make([]nodes.Block, g.Len())}
 				s.g = s.parts.DropDead().Graph
 			}
 			return nil
@@ -334,7 +336,7 @@ var pipeline = []step{
 			if s.g == s.program {
 				s.g = s.g.Clone()
 			}
-			g := pass.Bodies(s.g, func(g *ir.Graph) *ir.Graph { return pass.Narrow(g, s.o.Table) })
+			g := nodes.Bodies(s.g, func(g *ir.Graph) *ir.Graph { return pass.Narrow(g, s.o.Table) })
 			s.g = pass.Narrow(g, s.o.Table) // of a copy, the places are the same
 			if s.parts != nil {
 				s.parts.Graph = s.g
@@ -356,12 +358,12 @@ var pipeline = []step{
 		After: []After{{"partition", "ranks own blocks"}, {"narrow", "an exchange reads all of its input"}}},
 		func(s *state) error {
 			if s.parts == nil || s.parts.Graph != s.g {
-				s.parts = &pass.Partitioned{Graph: s.g, Block: make([]pass.Block, s.g.Len())}
+				s.parts = &nodes.Partitioned{Graph: s.g, Block: make([]nodes.Block, s.g.Len())}
 			}
 			s.parts.Unshared = s.o.Unshared
 			sizes := s.o.Sizes
 			sizes.Whole = s.rows
-			p := pass.Place(s.parts, s.o.Ranks, s.o.Table, sizes)
+			p := layout.Place(s.parts, s.o.Ranks, s.o.Table, sizes)
 			s.g, s.owner, s.speedup = p.Graph, p.Owner, p.Speedup
 			if s.rows {
 				s.because = p.Slowest
@@ -377,7 +379,7 @@ var pipeline = []step{
 				return nil
 			}
 			x := *s
-			x.g, x.owner = pass.InParts(s.g, s.owner, s.o.Table, s.o.Sizes)
+			x.g, x.owner = layout.InParts(s.g, s.owner, s.o.Table, s.o.Sizes)
 			if fits, whichever := x.room(); s.o.Sizes.Part > 0 || whichever && !all || fits && !some {
 				s.g, s.owner = x.g, x.owner
 			}
@@ -396,7 +398,7 @@ var pipeline = []step{
 // deep runs a pass on every region too.
 func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	return func(s *state) error {
-		s.g = pass.Deep(s.g, func(g *ir.Graph) *ir.Graph { return f(s, g) })
+		s.g = nodes.Deep(s.g, func(g *ir.Graph) *ir.Graph { return f(s, g) })
 		return nil
 	}
 }
@@ -404,14 +406,14 @@ func deep(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 // everywhere is deep, with the bodies of parfor.
 func everywhere(f func(s *state, g *ir.Graph) *ir.Graph) func(s *state) error {
 	return func(s *state) error {
-		s.g = pass.Everywhere(s.g, func(g *ir.Graph) *ir.Graph { return f(s, g) })
+		s.g = nodes.Everywhere(s.g, func(g *ir.Graph) *ir.Graph { return f(s, g) })
 		return nil
 	}
 }
 
 // whole runs a pass on graphs whose matrices are not cut into blocks: bodies of loops, which one
 // rank runs, and the program on one rank.
-func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) func(s *state) error {
+func whole(f func(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph) func(s *state) error {
 	return func(s *state) error {
 		if s.o.Blocks {
 			return nil
@@ -419,7 +421,7 @@ func whole(f func(g *ir.Graph, table *op.Table, sizes pass.Sizes) *ir.Graph) fun
 		sizes := s.o.Sizes
 		sizes.Loops, sizes.Rows = s.o.Ranks > 1, s.rows
 		fold := func(g *ir.Graph) *ir.Graph { return f(g, s.o.Table, sizes) }
-		if s.g = pass.Bodies(s.g, fold); s.local() {
+		if s.g = nodes.Bodies(s.g, fold); s.local() {
 			s.g = fold(s.g)
 		}
 		return nil

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"flow/compiler"
-	"flow/compiler/pass"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -87,7 +87,7 @@ func TestDrawnElements(t *testing.T) {
 		"n = 4000\nR = parfor p in 0..n { r = randn(n, 3, seed = p); r[n - 1 - p, 2] }\nemit sum(R)\n",
 		"n = 4000\niterate x = zeros(n, 1), y = ones(n, 1), k = 0 times 10 { z = randn(n, 1, seed = k); next x = x + z; next y = y * z; next k = k + 1 }\nemit sum(x)\nemit sum(y)\nemit x[7]\n",
 	} {
-		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files, Sizes: pass.Sizes{Block: 64}})
+		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: 1, Std: stdlib.Files, Sizes: nodes.Sizes{Block: 64}})
 		if ds.HasErrors() {
 			t.Fatal(ds)
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"flow/compiler"
-	"flow/compiler/pass"
+	"flow/compiler/nodes"
 	"flow/ir/plan"
 	"flow/runtime/dist/transport/mem"
 )
@@ -180,7 +180,7 @@ emit c`, 4 * 4 * 8},
 // send three, so the ranks do not share the ends.
 func TestEndsOfSortsOfPanels(t *testing.T) {
 	const text = "x = rand(33, 1, seed = 1)\ny = cbind(floor(9 * x), x)\nemit sort(y)[0..3, :]\nemit t(argsort(y)[-3..])\nemit t(y) @ (y + 1)"
-	sizes := pass.Sizes{Block: 16, Panel: 16, Spread: 1}
+	sizes := nodes.Sizes{Block: 16, Panel: 16, Spread: 1}
 	r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: 3, Disable: apart, Verify: true, Sizes: sizes})
 	if ds.HasErrors() {
 		t.Fatal(ds)
@@ -331,7 +331,7 @@ emit x`, 3, false, apart)
 // takes each of them longer. Both have the bytes of the definition.
 func TestPartsOfSortsOnRanks(t *testing.T) {
 	table := tinyTable(t)
-	compile := func(text string, ranks int, sizes pass.Sizes) *compiler.Result {
+	compile := func(text string, ranks int, sizes nodes.Sizes) *compiler.Result {
 		t.Helper()
 		c, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: table, Ranks: ranks, Verify: true, Sizes: sizes})
 		if ds.HasErrors() {
@@ -341,7 +341,7 @@ func TestPartsOfSortsOnRanks(t *testing.T) {
 	}
 	check := func(text string, ranks int) string {
 		t.Helper()
-		c := compile(text, ranks, pass.Sizes{Block: 16, Panel: 8, Spread: 4})
+		c := compile(text, ranks, nodes.Sizes{Block: 16, Panel: 8, Spread: 4})
 		want := evaluated("the meaning", c.Program)
 		for _, o := range []outcome{evaluated("the plan", c.Plan.Graph), scheduled(c, 2, "GSS")} {
 			if o.failed != want.failed || o.out != want.out {
@@ -359,7 +359,7 @@ func TestPartsOfSortsOnRanks(t *testing.T) {
 		if strings.Contains(all, "argsort.part") || !strings.Contains(all, "argsort.own") {
 			t.Errorf("%d ranks do not share a sort of which all is read:\n%s", ranks, all)
 		}
-		large := compile(strings.Replace(x, "2000", "9000000", 1)+"emit sort(x)[i64(max(x)), 0]", ranks, pass.Sizes{}).Plan.Graph.String() // 72 MB
+		large := compile(strings.Replace(x, "2000", "9000000", 1)+"emit sort(x)[i64(max(x)), 0]", ranks, nodes.Sizes{}).Plan.Graph.String() // 72 MB
 		if !strings.Contains(large, "sort.own") {
 			t.Errorf("%d ranks get all of a large matrix for a row of a sort:\n%s", ranks, large)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"flow/compiler/layout"
 	"flow/compiler/pass"
 	"flow/ir"
 	"flow/ir/op"
@@ -125,7 +126,7 @@ func (s *state) alone() *state {
 	if why != "" {
 		return nil
 	}
-	if one.o, one.owner = s.o, pass.Alone(one.g); !one.fits() {
+	if one.o, one.owner = s.o, layout.Alone(one.g); !one.fits() {
 		return nil
 	}
 	return &one

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -14,12 +15,12 @@ type form struct {
 	types []types.Type
 	into  func(g *ir.Graph, x ir.ID, o ir.Origin) []ir.ID
 	from  func(g *ir.Graph, of []ir.ID, o ir.Origin) ir.ID
-	cut   cutting // of a value in blocks
+	cut   nodes.Cutting // of a value in blocks
 }
 
 // reforming is a copy of a graph whose loops carry some values in other forms.
 type reforming struct {
-	*copying
+	*nodes.Copying
 	part  *op.Def
 	forms map[ir.ID][]*form // of an old loop: those of its carried values; nil: as before
 	made  map[[2]int]ir.ID  // results of new loops that have other forms, in the old one, by (loop, number)
@@ -28,8 +29,8 @@ type reforming struct {
 // loops copies the graph. chosen returns the forms of what a loop carries. node may make the new
 // node of one in a loop; of tells the form of an old argument, and its values. loops reports
 // whether a loop has changed.
-func (c *reforming) loops(chosen func(n *ir.Node) []*form, node func(b *copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool) bool {
-	for id, n := range c.old.All() {
+func (c *reforming) loops(chosen func(n *ir.Node) []*form, node func(b *nodes.Copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool) bool {
+	for id, n := range c.Old.All() {
 		if n.Op.Control == op.Iterate {
 			if forms := chosen(n); slices.ContainsFunc(forms, func(f *form) bool { return f != nil }) {
 				c.forms[id] = forms
@@ -37,36 +38,36 @@ func (c *reforming) loops(chosen func(n *ir.Node) []*form, node func(b *copying,
 				continue
 			}
 		}
-		if n.Op.Control == op.Part && c.forms[c.old.In(id)[0]] != nil {
+		if n.Op.Control == op.Part && c.forms[c.Old.In(id)[0]] != nil {
 			c.result(id)
 			continue
 		}
-		c.node(id)
+		c.Node(id)
 	}
 	return len(c.forms) > 0
 }
 
 // loop copies a loop. An effect comes behind the values that it carries.
-func (c *reforming) loop(id ir.ID, node func(b *copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool) {
-	n, forms, o := &c.old.Nodes[id], c.forms[id], c.old.Origin(id)
+func (c *reforming) loop(id ir.ID, node func(b *nodes.Copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool) {
+	n, forms, o := &c.Old.Nodes[id], c.forms[id], c.Old.Origin(id)
 	var in []ir.ID
 	var ts []types.Type
-	for k, x := range c.in(id) {
+	for k, x := range c.In(id) {
 		if k < len(forms) && forms[k] != nil {
-			in, ts = append(in, forms[k].into(c.g, x, o.NoDest())...), append(ts, forms[k].types...)
+			in, ts = append(in, forms[k].into(c.G, x, o.NoDest())...), append(ts, forms[k].types...)
 			continue
 		}
 		if in = append(in, x); k < len(forms) {
-			ts = append(ts, c.old.Results(id)[k].Type)
+			ts = append(ts, c.Old.Results(id)[k].Type)
 		}
 	}
 	attrs := n.Attrs.With("carry", op.Int(len(ts)))
-	for _, f := range c.old.Results(id)[len(forms):] {
+	for _, f := range c.Old.Results(id)[len(forms):] {
 		ts = append(ts, f.Type)
 	}
-	c.to[id] = c.g.Add(n.Op, attrs, types.TupleOf(ts...), o, in...)
-	c.g.Nodes[c.to[id]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-		b, args, out := copyOf(r.Graph), make([][]ir.ID, len(r.Args)), &ir.Region{}
+	c.To[id] = c.G.Add(n.Op, attrs, types.TupleOf(ts...), o, in...)
+	c.G.Nodes[c.To[id]].Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
+		b, args, out := nodes.CopyOf(r.Graph), make([][]ir.ID, len(r.Args)), &ir.Region{}
 		of := func(x ir.ID) (*form, []ir.ID) {
 			if k := slices.Index(r.Args[:len(forms)], x); k >= 0 {
 				return forms[k], args[k]
@@ -81,42 +82,42 @@ func (c *reforming) loop(id ir.ID, node func(b *copying, id ir.ID, of func(x ir.
 			switch {
 			case k >= 0 && k < len(forms) && forms[k] != nil:
 				for _, t := range forms[k].types {
-					args[k] = append(args[k], b.g.Add(n.Op, nil, t, r.Graph.Origin(id)))
+					args[k] = append(args[k], b.G.Add(n.Op, nil, t, r.Graph.Origin(id)))
 				}
-				b.to[id] = forms[k].from(b.g, args[k], r.Graph.Origin(id))
+				b.To[id] = forms[k].from(b.G, args[k], r.Graph.Origin(id))
 			case !node(b, id, of):
-				b.node(id)
+				b.Node(id)
 			}
 			if k >= 0 && args[k] == nil {
-				args[k] = []ir.ID{b.to[id]}
+				args[k] = []ir.ID{b.To[id]}
 			}
 		}
 		for k, y := range r.Yields {
 			if r == n.Region && k < len(forms) && forms[k] != nil {
-				out.Yields = append(out.Yields, forms[k].into(b.g, b.to[y], r.Graph.Origin(y).NoDest())...)
+				out.Yields = append(out.Yields, forms[k].into(b.G, b.To[y], r.Graph.Origin(y).NoDest())...)
 			} else {
-				out.Yields = append(out.Yields, b.to[y])
+				out.Yields = append(out.Yields, b.To[y])
 			}
 		}
-		out.Graph, out.Args = b.g, slices.Concat(args...)
+		out.Graph, out.Args = b.G, slices.Concat(args...)
 		return out
 	})
 }
 
 // result makes the result of a loop that part id selects.
 func (c *reforming) result(id ir.ID) {
-	loop, k := c.old.In(id)[0], c.old.Nodes[id].Attrs.Int("at")
-	forms, at, o := c.forms[loop], k, c.old.Origin(id)
+	loop, k := c.Old.In(id)[0], c.Old.Nodes[id].Attrs.Int("at")
+	forms, at, o := c.forms[loop], k, c.Old.Origin(id)
 	for _, f := range forms[:min(k, len(forms))] {
 		if f != nil {
 			at += len(f.types) - 1
 		}
 	}
 	part := func(k int, t types.Type) ir.ID {
-		return c.g.Add(c.part, op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)}), t, o, c.to[loop])
+		return c.G.Add(c.part, op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)}), t, o, c.To[loop])
 	}
 	if k >= len(forms) || forms[k] == nil {
-		c.to[id] = part(at, c.old.Type(id))
+		c.To[id] = part(at, c.Old.Type(id))
 		return
 	}
 	key := [2]int{int(loop), k}
@@ -125,9 +126,9 @@ func (c *reforming) result(id ir.ID) {
 		for j, t := range forms[k].types {
 			of = append(of, part(at+j, t))
 		}
-		c.made[key] = forms[k].from(c.g, of, o)
+		c.made[key] = forms[k].from(c.G, of, o)
 	}
-	c.to[id] = c.made[key]
+	c.To[id] = c.made[key]
 }
 
 // dropCarried drops the carried values of loop id that nothing depends on, over any number of
@@ -152,7 +153,7 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) {
 	if left == k {
 		return
 	}
-	in := kept(g.In(id), keep)
+	in := nodes.Kept(g.In(id), keep)
 	var ts []types.Type
 	at := make([]int, len(g.Results(id)))
 	for i, f := range g.Results(id) {
@@ -161,12 +162,12 @@ func dropCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) {
 		}
 	}
 	g.Replace(id, n.Op, n.Attrs.With("carry", op.Int(left)), in...)
-	g.Nodes[id].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+	g.Nodes[id].Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
 		x := &ir.Region{Graph: r.Graph, Args: r.Args, Yields: r.Yields}
 		if r == n.Region {
-			x.Yields = kept(r.Yields, needed)
+			x.Yields = nodes.Kept(r.Yields, needed)
 		}
-		return without(swept(x), keep)
+		return nodes.Without(swept(x), keep)
 	})
 	g.SetType(id, types.TupleOf(ts...))
 	for _, p := range parts {
@@ -200,7 +201,7 @@ func neededCarried(g *ir.Graph, id ir.ID, parts []ir.ID, uses []int32) []bool {
 // nextRounds adds the values that the next values of needed ones depend on.
 func nextRounds(body *ir.Region, needed []bool) {
 	for before := -1; ; {
-		from := kept(body.Yields, needed)
+		from := nodes.Kept(body.Yields, needed)
 		if len(from) == before {
 			return
 		}
@@ -219,7 +220,7 @@ func markArgs(r *ir.Region, from []ir.ID, needed []bool) {
 
 // reached returns the nodes that those of from depend on, and those of from.
 func reached(g *ir.Graph, from []ir.ID) []bool {
-	set := setOf(from)
+	set := nodes.SetOf(from)
 	return g.Needed(func(id ir.ID) bool { return set[id] })
 }
 
@@ -259,12 +260,12 @@ func CarryBlocks(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !g.Controls() {
 		return g
 	}
-	c := &carrying{&reforming{copying: copyOf(g), part: table.Must("part"), forms: map[ir.ID][]*form{}, made: map[[2]int]ir.ID{}}, table.Must("slice"), table.Must("lay")}
+	c := &carrying{&reforming{Copying: nodes.CopyOf(g), part: table.Must("part"), forms: map[ir.ID][]*form{}, made: map[[2]int]ir.ID{}}, table.Must("slice"), table.Must("lay")}
 	if !c.loops(c.splits, c.window) {
 		return g
 	}
 	// what laid the wholes together
-	return Bodies(c.g, DropDead)
+	return nodes.Bodies(c.G, DropDead)
 }
 
 type carrying struct {
@@ -283,33 +284,33 @@ func (c *carrying) splits(n *ir.Node) []*form {
 	return out
 }
 
-func (c *carrying) splitOf(n *ir.Node, i int) (cutting, bool) {
+func (c *carrying) splitOf(n *ir.Node, i int) (nodes.Cutting, bool) {
 	body := n.Region
 	y := body.Yields[i]
 	t := body.Graph.Type(y)
 	if body.Graph.Nodes[y].Op != c.lay || !t.IsDense() || !t.Known() || body.Graph.Type(body.Args[i]) != t {
-		return cutting{}, false // what a loop begins with may have another size, which the run tells
+		return nodes.Cutting{}, false // what a loop begins with may have another size, which the run tells
 	}
-	boxes, in, ok := boxesOf(body.Graph, y)
+	boxes, in, ok := nodes.BoxesOf(body.Graph, y)
 	if !ok {
-		return cutting{}, false
+		return nodes.Cutting{}, false
 	}
-	w, ok := laidGrid(boxes, t)
-	if !ok || w.single() || (len(w.rc)-1)*(len(w.cc)-1) != len(boxes) {
-		return cutting{}, false
+	w, ok := nodes.LaidGrid(boxes, t)
+	if !ok || w.Single() || (len(w.RC)-1)*(len(w.CC)-1) != len(boxes) {
+		return nodes.Cutting{}, false
 	}
 	for j, b := range boxes {
-		if x := body.Graph.Type(in[j]); b.sr != 0 || b.sc != 0 || b.rows != x.Rows || b.cols != x.Cols {
-			return cutting{}, false
+		if x := body.Graph.Type(in[j]); b.SR != 0 || b.SC != 0 || b.Rows != x.Rows || b.Cols != x.Cols {
+			return nodes.Cutting{}, false
 		}
 	}
 	for r := body; r != nil; r = r.Next {
 		if slices.Contains(r.Yields, r.Args[i]) {
-			return cutting{}, false
+			return nodes.Cutting{}, false
 		}
 		for id, n := range r.Graph.All() {
 			if n.Op != c.slice && slices.Contains(r.Graph.In(id), r.Args[i]) {
-				return cutting{}, false
+				return nodes.Cutting{}, false
 			}
 		}
 	}
@@ -317,19 +318,21 @@ func (c *carrying) splitOf(n *ir.Node, i int) (cutting, bool) {
 }
 
 // inBlocks is the form of a value of type t that is cut at w.
-func (c *carrying) inBlocks(t types.Type, w cutting) *form {
-	f, boxes, whole := &form{cut: w}, w.boxes(), w.boxes()
+func (c *carrying) inBlocks(t types.Type, w nodes.Cutting) *form {
+	f, boxes, whole := &form{cut: w}, w.Boxes(), w.Boxes()
 	for j, b := range boxes {
-		whole[j].sr, whole[j].sc = 0, 0
-		f.types = append(f.types, types.DenseOf(t.Elem, b.rows, b.cols))
+		whole[j].SR, whole[j].SC = 0, 0
+		f.types = append(f.types, types.DenseOf(t.Elem, b.Rows, b.Cols))
 	}
-	f.from = func(g *ir.Graph, of []ir.ID, o ir.Origin) ir.ID { return g.Add(c.lay, layAttrs(t, whole), t, o, of...) }
+	f.from = func(g *ir.Graph, of []ir.ID, o ir.Origin) ir.ID {
+		return g.Add(c.lay, nodes.LayAttrs(t, whole), t, o, of...)
+	}
 	f.into = func(g *ir.Graph, x ir.ID, o ir.Origin) (out []ir.ID) {
-		laid := map[box]ir.ID{}
+		laid := map[nodes.Box]ir.ID{}
 		if g.Nodes[x].Op == c.lay {
-			list, in, _ := boxesOf(g, x)
+			list, in, _ := nodes.BoxesOf(g, x)
 			for j, b := range list {
-				if of := g.Type(in[j]); of.Rows == b.rows && of.Cols == b.cols {
+				if of := g.Type(in[j]); of.Rows == b.Rows && of.Cols == b.Cols {
 					laid[b] = in[j]
 				}
 			}
@@ -337,7 +340,7 @@ func (c *carrying) inBlocks(t types.Type, w cutting) *form {
 		for j, b := range boxes {
 			y, ok := laid[whole[j]]
 			if !ok {
-				y = g.Add(c.slice, b.attrs(), f.types[j], o, x)
+				y = g.Add(c.slice, b.Attrs(), f.types[j], o, x)
 			}
 			out = append(out, y)
 		}
@@ -347,8 +350,8 @@ func (c *carrying) inBlocks(t types.Type, w cutting) *form {
 }
 
 // window makes the slice id of a value in blocks: a block, a part of one, or assembled pieces.
-func (c *carrying) window(b *copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool {
-	old, g := b.old, b.g
+func (c *carrying) window(b *nodes.Copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID)) bool {
+	old, g := b.Old, b.G
 	if old.Nodes[id].Op != c.slice {
 		return false
 	}
@@ -358,39 +361,14 @@ func (c *carrying) window(b *copying, id ir.ID, of func(x ir.ID) (*form, []ir.ID
 	}
 	at := old.Nodes[id].Attrs.Ints("at")
 	t, o := old.Type(id), old.Origin(id)
-	in, boxes := piece{&parts{f.cut.rc, f.cut.cc, blocks}, 0, 0, int(at[0]), int(at[1]), int(at[2]), int(at[3])}.blocks(nil, nil)
+	in, boxes := piece{&parts{f.cut.RC, f.cut.CC, blocks}, 0, 0, int(at[0]), int(at[1]), int(at[2]), int(at[3])}.blocks(nil, nil)
 	switch {
 	case len(in) != 1:
-		b.to[id] = g.Add(c.lay, layAttrs(t, boxes), t, o, in...)
+		b.To[id] = g.Add(c.lay, nodes.LayAttrs(t, boxes), t, o, in...)
 	case g.Type(in[0]) == t:
-		b.to[id] = in[0]
+		b.To[id] = in[0]
 	default:
-		b.to[id] = g.Add(c.slice, boxes[0].attrs(), t, o, in[0])
+		b.To[id] = g.Add(c.slice, boxes[0].Attrs(), t, o, in[0])
 	}
 	return true
-}
-
-// boxes returns the cells of a cutting, row by row, as windows of the whole at their own places.
-func (c cutting) boxes() []box {
-	var out []box
-	for i := range len(c.rc) - 1 {
-		for j := range len(c.cc) - 1 {
-			out = append(out, box{c.rc[i], c.cc[j], c.rc[i+1] - c.rc[i], c.cc[j+1] - c.cc[j], c.rc[i], c.cc[j]})
-		}
-	}
-	return out
-}
-
-// attrs returns the window of a box, for slice.
-func (b box) attrs() *op.Attrs {
-	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(b.sr, b.sc, b.rows, b.cols)})
-}
-
-// layAttrs returns the attributes of a lay that makes a t of boxes.
-func layAttrs(t types.Type, boxes []box) *op.Attrs {
-	l := make([]int, 0, 6*len(boxes))
-	for _, b := range boxes {
-		l = append(l, b.sr, b.sc, b.rows, b.cols, b.dr, b.dc)
-	}
-	return op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}, op.Attr{Name: "cols", Val: op.Int(t.Cols)}, op.Attr{Name: "boxes", Val: op.Ints(l...)})
 }

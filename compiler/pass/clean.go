@@ -3,8 +3,8 @@ package pass
 import (
 	"math"
 	"math/bits"
-	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 )
@@ -30,14 +30,14 @@ func DropDead(g *ir.Graph) *ir.Graph {
 func DropAllDead(g *ir.Graph) *ir.Graph {
 	for before := -1; before != allNodes(g); { // a loop that has lost a value may have emptied loops inside of it
 		before = allNodes(g)
-		g = Everywhere(g, DropDead)
+		g = nodes.Everywhere(g, DropDead)
 	}
 	return g
 }
 
 // allNodes counts the nodes of a graph and of its regions.
 func allNodes(g *ir.Graph) (n int) {
-	for range nodesIn(g, func(*ir.Node) bool { return true }) {
+	for range nodes.NodesIn(g, func(*ir.Node) bool { return true }) {
 		n++
 	}
 	return n
@@ -49,32 +49,13 @@ func SweepDead(g *ir.Graph) *ir.Graph {
 		return DropDead(g)
 	}
 	if keep := alive(g); keep != nil {
-		sweep(g, keep)
+		nodes.Sweep(g, keep)
 	}
 	return g
 }
 
-// sweep drops the nodes of g that are not kept, in place.
-func sweep(g *ir.Graph, keep []bool) {
-	live := make([]int32, len(keep))
-	for i, k := range keep {
-		if k {
-			live[i] = 1
-		}
-	}
-	g.Sweep(0, live, make([]ir.ID, len(keep)))
-}
-
 // alive returns which nodes some effect needs; nil if all are.
-func alive(g *ir.Graph) []bool { return aliveAnd(g, g.Required) }
-
-// aliveAnd returns which nodes the required ones need; nil if all are.
-func aliveAnd(g *ir.Graph, required func(ir.ID) bool) []bool {
-	if keep := g.Needed(required); slices.Contains(keep, false) {
-		return keep
-	}
-	return nil
-}
+func alive(g *ir.Graph) []bool { return nodes.AliveAnd(g, g.Required) }
 
 // MergeEqual merges pure nodes with equal operator, attributes and inputs (common subexpressions):
 //
@@ -159,7 +140,7 @@ func equals(g *ir.Graph) *merging {
 // single reports a node that may equal another.
 func (m *merging) single(id ir.ID) bool {
 	n := &m.g.Nodes[id]
-	return !sent(m.g, id) && n.Region == nil && !n.Op.Laws.Has(op.Effectful) && n.Op.Role != op.Argument
+	return !nodes.Sent(m.g, id) && n.Region == nil && !n.Op.Laws.Has(op.Effectful) && n.Op.Role != op.Argument
 }
 
 // first returns the first node that computes what id does, which may be id.
@@ -219,4 +200,29 @@ func (m *merging) same(a, b ir.ID) bool {
 		}
 	}
 	return x.Attrs == y.Attrs || x.Attrs.Equal(y.Attrs)
+}
+
+// dropUnused drops the inputs of loops and branches that no region reads, and unneeded carried
+// values. What has made them may then be dead.
+func dropUnused(g *ir.Graph) *ir.Graph {
+	g = g.Clone()
+	parts := map[ir.ID][]ir.ID{}
+	for i := range g.Nodes {
+		if g.Nodes[i].Op.Control == op.Part {
+			from := g.In(ir.ID(i))[0]
+			parts[from] = append(parts[from], ir.ID(i))
+		}
+	}
+	uses := g.Uses()
+	for i := g.Len() - 1; i >= 0; i-- {
+		id := ir.ID(i)
+		switch g.Nodes[i].Op.Control {
+		case op.Iterate:
+			dropCarried(g, id, parts[id], uses)
+			nodes.DropInputs(g, id)
+		case op.Select:
+			nodes.DropInputs(g, id)
+		}
+	}
+	return g
 }

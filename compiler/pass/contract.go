@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -80,9 +81,9 @@ func (f *flagSets) flip(attrs *op.Attrs, bits int) *op.Attrs {
 
 // NewContraction returns a contraction for the operators of a table. It reuses scratch memory
 // between expressions.
-func NewContraction(table *op.Table, sizes Sizes) *Contraction {
+func NewContraction(table *op.Table, sizes nodes.Sizes) *Contraction {
 	mm := table.Infix("@")
-	return &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), panelsRow: table.Must("matmul.panels"), panel: sizes.filled().Panel, flagSets: newFlagSets()}
+	return &Contraction{mm: mm, gemm: table.Must(mm.Shard.Accum), panelsRow: table.Must("matmul.panels"), panel: sizes.Filled().Panel, flagSets: newFlagSets()}
 }
 
 // Run contracts the expression with value root. With compact it drops the nodes that the expression
@@ -281,7 +282,7 @@ func (c *Contraction) chain(id ir.ID, want types.Type) (terms []term, ok bool) {
 	g := c.g
 	terms = c.terms[:0]
 	for id >= c.from && c.uses[id-c.from] == 1 && g.Type(id) == want {
-		if sent(g, id) {
+		if nodes.Sent(g, id) {
 			return nil, false
 		}
 		n := &g.Nodes[id]
@@ -375,8 +376,8 @@ func (s *groups) points(id ir.ID) bool {
 //   - if all is set.
 //
 // A product whose size only the run knows stays as it is.
-func Panels(g *ir.Graph, table *op.Table, sizes Sizes, all bool) *ir.Graph {
-	sizes = sizes.filled()
+func Panels(g *ir.Graph, table *op.Table, sizes nodes.Sizes, all bool) *ir.Graph {
+	sizes = sizes.Filled()
 	row := table.Must("matmul.panels")
 	var loops []ir.ID
 	tree := map[ir.ID]bool{}
@@ -416,15 +417,15 @@ const mostPanelSum = 1 << 16
 
 // panelTrees copies g with some products as trees, and returns the new nodes.
 func panelTrees(g *ir.Graph, table *op.Table, tree map[ir.ID]bool) (*ir.Graph, []ir.ID) {
-	c := copyOf(g)
+	c := nodes.CopyOf(g)
 	for i := range g.Nodes {
 		if id := ir.ID(i); tree[id] {
-			c.to[i] = panelTree(c.g, table, g.Nodes[i].Attrs, g.Type(id), g.Origin(id), c.to[g.In(id)[0]], c.to[g.In(id)[1]])
+			c.To[i] = panelTree(c.G, table, g.Nodes[i].Attrs, g.Type(id), g.Origin(id), c.To[g.In(id)[0]], c.To[g.In(id)[1]])
 		} else {
-			c.node(id)
+			c.Node(id)
 		}
 	}
-	return c.g, c.to
+	return c.G, c.To
 }
 
 // panelTree adds the tree of a product of a and b of type t, and returns its root. The tree depends
@@ -437,11 +438,11 @@ func panelTree(g *ir.Graph, table *op.Table, attrs *op.Attrs, t types.Type, o ir
 		k = at.Rows
 	}
 	window := func(x ir.ID, t types.Type, rows bool, lo, hi int) ir.ID {
-		w := box{sr: 0, sc: lo, rows: t.Rows, cols: hi - lo}
+		w := nodes.Box{SR: 0, SC: lo, Rows: t.Rows, Cols: hi - lo}
 		if rows {
-			w = box{sr: lo, sc: 0, rows: hi - lo, cols: t.Cols}
+			w = nodes.Box{SR: lo, SC: 0, Rows: hi - lo, Cols: t.Cols}
 		}
-		return g.Add(table.Must("slice"), w.attrs(), types.DenseOf(t.Elem, w.rows, w.cols), o, x)
+		return g.Add(table.Must("slice"), w.Attrs(), types.DenseOf(t.Elem, w.Rows, w.Cols), o, x)
 	}
 	flags := newFlagSets()
 	mm := flags.flip(attrs, 0)

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -13,11 +14,11 @@ import (
 // They change how a result is computed and never its bits.
 
 type cuts struct {
-	by        map[ir.ID]cutting
-	preferred map[ir.ID]cutting // of readers in tiles
-	tiled     map[ir.ID]bool    // map-reduces that store what others need in blocks
+	by        map[ir.ID]nodes.Cutting
+	preferred map[ir.ID]nodes.Cutting // of readers in tiles
+	tiled     map[ir.ID]bool          // map-reduces that store what others need in blocks
 	g         *ir.Graph
-	sizes     Sizes
+	sizes     nodes.Sizes
 	limit     int   // of tasks
 	at        ir.ID // the node whose cuts are being chosen
 	done      map[recutKey]*parts
@@ -39,32 +40,32 @@ func hashInts(l []int) uint64 {
 }
 
 // of returns where node id's result is cut.
-func (c *cuts) of(id ir.ID) cutting {
+func (c *cuts) of(id ir.ID) nodes.Cutting {
 	if x, ok := c.by[id]; ok {
 		return x
 	}
 	t := c.g.Type(id)
-	return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
+	return nodes.Cutting{RC: []int{0, t.Rows}, CC: []int{0, t.Cols}}
 }
 
 // chooseCuts decides for every large matrix: by readers that want tiles (backwards, through
 // operators that keep the place of elements), else by its inputs (forwards), else by its shape.
-func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
+func chooseCuts(g *ir.Graph, table *op.Table, sizes nodes.Sizes, limit int) *cuts {
 	preferred := preferredCuts(g)
-	c := &cuts{sizes: sizes.filled(), limit: max(limit, leastLimit), by: map[ir.ID]cutting{}, preferred: preferred, tiled: map[ir.ID]bool{}, g: g, done: map[recutKey]*parts{}}
+	c := &cuts{sizes: sizes.Filled(), limit: max(limit, leastLimit), by: map[ir.ID]nodes.Cutting{}, preferred: preferred, tiled: map[ir.ID]bool{}, g: g, done: map[recutKey]*parts{}}
 	var whole []bool
 	if sizes.Whole || sizes.Loops {
 		whole = wholes(g, c.sizes.Block, preferred, !sizes.Whole, sizes.Rows)
 	}
 	c.whole = whole
 	for i := range g.Nodes {
-		if pipe, ok := storedPart(g, ir.ID(i)); ok && whole != nil && !whole[i] {
+		if pipe, ok := nodes.StoredPart(g, ir.ID(i)); ok && whole != nil && !whole[i] {
 			c.tiled[pipe] = true
 		}
 	}
 	for id := range g.All() {
 		t := g.Type(id)
-		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[id] || sent(g, id) {
+		if !t.IsDense() || !t.Known() || t.Rows == 0 || t.Cols == 0 || whole != nil && whole[id] || nodes.Sent(g, id) {
 			continue
 		}
 		c.at = id
@@ -76,12 +77,12 @@ func chooseCuts(g *ir.Graph, table *op.Table, sizes Sizes, limit int) *cuts {
 }
 
 // preferredCuts returns the preferred layout of matrices that are read in tiles.
-func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
-	preferred := map[ir.ID]cutting{}
-	windows, whole := map[ir.ID][]box{}, make([]bool, g.Len())
+func preferredCuts(g *ir.Graph) map[ir.ID]nodes.Cutting {
+	preferred := map[ir.ID]nodes.Cutting{}
+	windows, whole := map[ir.ID][]nodes.Box{}, make([]bool, g.Len())
 	for id, n := range g.All() {
 		if n.Op.Role == op.Slices {
-			if boxes, in, ok := boxesOf(g, id); ok {
+			if boxes, in, ok := nodes.BoxesOf(g, id); ok {
 				windows[in[0]] = append(windows[in[0]], boxes[0])
 				continue
 			}
@@ -92,7 +93,7 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 	}
 	for x := range windows {
 		if whole[x] {
-			windows[x] = slices.DeleteFunc(windows[x], func(w box) bool { return isLine(w, g.Type(x)) })
+			windows[x] = slices.DeleteFunc(windows[x], func(w nodes.Box) bool { return isLine(w, g.Type(x)) })
 		}
 	}
 	for i := g.Len() - 1; i >= 0; i-- {
@@ -105,14 +106,14 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 		if !ok {
 			continue
 		}
-		if x, stored := storedPart(g, id); stored {
+		if x, stored := nodes.StoredPart(g, id); stored {
 			prefer(preferred, x, w)
 			continue
 		}
 		if kind := g.Nodes[i].Op.Shard.Kind; (kind == op.ShardAligned || kind == op.ShardTranspose) && g.Nodes[i].Region == nil {
-			for k, a := range accesses(g, id, t) {
-				if a.full() {
-					prefer(preferred, g.In(id)[k], a.onto(w, w))
+			for k, a := range nodes.Accesses(g, id, t) {
+				if a.Full() {
+					prefer(preferred, g.In(id)[k], a.Onto(w, w))
 				}
 			}
 		}
@@ -123,29 +124,29 @@ func preferredCuts(g *ir.Graph) map[ir.ID]cutting {
 // isLine reports a window of a few columns with all rows of a matrix of type t, such as a column of a
 // table. It makes no cut if another node reads the whole matrix. Otherwise each column is one piece,
 // and a loop over columns uses every byte of a cache line.
-func isLine(w box, t types.Type) bool { return w.cols < fewInLine && w.rows == t.Rows }
+func isLine(w nodes.Box, t types.Type) bool { return w.Cols < fewInLine && w.Rows == t.Rows }
 
 // fewInLine is the number of columns from which on a window counts as a tile.
 const fewInLine = 8
 
-func prefer(preferred map[ir.ID]cutting, id ir.ID, w cutting) {
+func prefer(preferred map[ir.ID]nodes.Cutting, id ir.ID, w nodes.Cutting) {
 	if _, ok := preferred[id]; !ok {
 		preferred[id] = w
 	}
 }
 
-func (c *cuts) choose(id ir.ID, t types.Type, preferred map[ir.ID]cutting, table *op.Table) (cutting, bool) {
+func (c *cuts) choose(id ir.ID, t types.Type, preferred map[ir.ID]nodes.Cutting, table *op.Table) (nodes.Cutting, bool) {
 	g := c.g
 	n := &g.Nodes[id]
-	kind := shardOf(n.Op)
+	kind := nodes.ShardOf(n.Op)
 	if n.Op.Role == op.Reduces {
 		return resultCut(c.pipe(id, table), table.Must(n.Attrs.Str("fold")), t)
 	}
 	if from := g.In(id); n.Op.Control == op.Part && g.Nodes[from[0]].Op.Role == op.Reduces {
-		return resultCut(c.pipe(from[0], table), pipeFolds(table, &g.Nodes[from[0]])[n.Attrs.Int("at")], t)
+		return resultCut(c.pipe(from[0], table), nodes.PipeFolds(table, &g.Nodes[from[0]])[n.Attrs.Int("at")], t)
 	}
 	if kind == op.ShardWhole || kind == op.ShardReduce || kind == op.ShardSink {
-		return cutting{}, false
+		return nodes.Cutting{}, false
 	}
 	in := g.In(id)
 	if kind == op.ShardTriangle || kind == op.ShardDiagonal {
@@ -166,23 +167,23 @@ func (c *cuts) choose(id ir.ID, t types.Type, preferred map[ir.ID]cutting, table
 	case op.ShardRows, op.ShardCols:
 		w, ok := c.follows(id, g.Type(in[0]))
 		if kind == op.ShardRows {
-			return cutting{w.rc, []int{0, t.Cols}}, ok
+			return nodes.Cutting{RC: w.RC, CC: []int{0, t.Cols}}, ok
 		}
-		return cutting{[]int{0, t.Rows}, w.cc}, ok
+		return nodes.Cutting{RC: []int{0, t.Rows}, CC: w.CC}, ok
 	case op.ShardContract:
 		w, ok := c.follows(id, t) // its accumulator
 		if ok {
 			return w, true
 		}
 		w = c.byShape(t, table)
-		rows, cols := t.Rows <= w.rc[1], t.Cols <= w.cc[1]
-		for k, a := range accesses(g, id, t) {
-			x := a.onto(cutting{[]int{0}, []int{0}}, c.of(in[k]))
-			if len(x.rc) > 2 || rows && len(x.rc) > 1 {
-				w.rc = x.rc
+		rows, cols := t.Rows <= w.RC[1], t.Cols <= w.CC[1]
+		for k, a := range nodes.Accesses(g, id, t) {
+			x := a.Onto(nodes.Cutting{RC: []int{0}, CC: []int{0}}, c.of(in[k]))
+			if len(x.RC) > 2 || rows && len(x.RC) > 1 {
+				w.RC = x.RC
 			}
-			if len(x.cc) > 2 || cols && len(x.cc) > 1 {
-				w.cc = x.cc
+			if len(x.CC) > 2 || cols && len(x.CC) > 1 {
+				w.CC = x.CC
 			}
 		}
 		return w, true
@@ -192,106 +193,59 @@ func (c *cuts) choose(id ir.ID, t types.Type, preferred map[ir.ID]cutting, table
 
 // follows returns the cuts of an index space of type t: those of the first operand that is cut and
 // has an element for each of its points.
-func (c *cuts) follows(id ir.ID, t types.Type) (cutting, bool) {
-	for k, a := range accesses(c.g, id, t) {
-		if w, ok := c.by[c.g.In(id)[k]]; ok && a.full() {
-			return a.onto(w, w), true
+func (c *cuts) follows(id ir.ID, t types.Type) (nodes.Cutting, bool) {
+	for k, a := range nodes.Accesses(c.g, id, t) {
+		if w, ok := c.by[c.g.In(id)[k]]; ok && a.Full() {
+			return a.Onto(w, w), true
 		}
 	}
-	return cutting{}, false
+	return nodes.Cutting{}, false
 }
 
 // moved returns the cuts of operators that move elements, if they follow from where the elements
 // come from.
-func (c *cuts) moved(id ir.ID, t types.Type, table *op.Table) (w cutting, ok, decided bool) {
-	boxes, _, ok := boxesOf(c.g, id)
+func (c *cuts) moved(id ir.ID, t types.Type, table *op.Table) (w nodes.Cutting, ok, decided bool) {
+	boxes, _, ok := nodes.BoxesOf(c.g, id)
 	if !ok {
-		return cutting{}, false, true
+		return nodes.Cutting{}, false, true
 	}
 	role := c.g.Nodes[id].Op.Role
-	if w, ok := laidGrid(boxes, t); ok && role == op.Lays {
+	if w, ok := nodes.LaidGrid(boxes, t); ok && role == op.Lays {
 		return w, true, true
 	}
 	// A panel of a tall matrix that is already a block: cut again, it would be copied piece by
 	// piece.
 	if role == op.Slices && t.Cols <= autoTile(table, t) && c.isBlock(c.g.In(id)[0], boxes[0]) {
-		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}, true, true
+		return nodes.Cutting{RC: []int{0, t.Rows}, CC: []int{0, t.Cols}}, true, true
 	}
-	return cutting{}, false, false
-}
-
-// Sizes determine the shapes of blocks; 0 is the default. They are part of what a program means (a
-// long product is summed panel by panel), so only tests set them, to get many blocks from small
-// matrices.
-type Sizes struct {
-	// Block is the approximate number of elements of a block of a matrix that is not square:
-	// 512 KiB of f64, half of a core's second-level cache.
-	Block int
-	// Panel is the longest summed dimension that is one chain. A longer one, as in t(X) @ X of
-	// a tall X, would leave nothing to do in parallel, and its rounding error would grow with
-	// its length. It is cut into panels whose products a balanced tree adds.
-	Panel int
-	// Spread is the least work, in operations, that ranks share by rows. What a rank makes of less
-	// is made on all of them, since a message takes some microseconds. If it is 1, they share all that
-	// they can, whatever it costs.
-	Spread int
-	// Whole keeps matrices whole that only loops make and read, for plans of one rank. It
-	// changes no result.
-	Whole bool
-	// Loops keeps those whole that correspond in place to the result of a loop over an index space
-	// or of an iterate, for plans of several ranks: ranks share the rows of such loops (spread.go).
-	// What is of all rows and has no state that ranks merge is then a node of its own.
-	Loops bool
-	// Rows, with Whole, keeps those whole that ranks can share by rows, if no loop of one rank would
-	// do: the left factors of products whose right factors a cache holds, and their results.
-	Rows bool
-	// Part is about how many bytes of a file a worker reads at a time. 0: a MiB, and only where memory is
-	// scarce. Tests set it to get files in parts with enough memory.
-	Part int
-}
-
-// filled returns s with defaults for zero fields.
-func (s Sizes) filled() Sizes {
-	if s.Block == 0 {
-		s.Block = 1 << 16
-	}
-	if s.Panel == 0 {
-		s.Panel = 1 << 15
-	}
-	if s.Spread == 0 {
-		s.Spread = 50_000
-	}
-	if s.Part == 0 {
-		s.Part = 1 << 20
-	}
-	return s
+	return nodes.Cutting{}, false, false
 }
 
 // square cuts operators along the diagonal of a square matrix, with equal cuts of rows and columns
 // so that the diagonal meets only diagonal blocks. Other matrices (diag of a column, which makes a
 // matrix) stay whole.
-func (c *cuts) square(id ir.ID, t types.Type, preferred map[ir.ID]cutting) (cutting, bool) {
+func (c *cuts) square(id ir.ID, t types.Type, preferred map[ir.ID]nodes.Cutting) (nodes.Cutting, bool) {
 	in := c.g.In(id)[0]
 	if x := c.g.Type(in); x.Rows != x.Cols {
-		return cutting{}, false
+		return nodes.Cutting{}, false
 	}
 	w, ok := preferred[id]
 	if !ok {
 		w, ok = c.by[in]
 	}
 	if t.Cols == 1 {
-		return cutting{w.rc, []int{0, 1}}, ok
+		return nodes.Cutting{RC: w.RC, CC: []int{0, 1}}, ok
 	}
-	return cutting{w.rc, w.rc}, ok
+	return nodes.Cutting{RC: w.RC, CC: w.RC}, ok
 }
 
 // byShape returns the default cuts: square tiles of the default edge; for a narrow matrix blocks of
 // whole rows, a power of two of them, so that long summed dimensions are cut where panels are. More
 // cuts than allowed tasks stop the pass, since their list might not fit in memory.
-func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
+func (c *cuts) byShape(t types.Type, table *op.Table) nodes.Cutting {
 	e := autoTile(table, t)
 	if t.Rows <= 2*e && t.Cols <= 2*e && t.Count() <= 2*c.sizes.Block {
-		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
+		return nodes.Cutting{RC: []int{0, t.Rows}, CC: []int{0, t.Cols}}
 	}
 	h, w := e, e
 	if t.Cols < e {
@@ -306,7 +260,7 @@ func (c *cuts) byShape(t types.Type, table *op.Table) cutting {
 	if rows, cols := t.Rows/h, t.Cols/w; rows > c.limit || cols > c.limit || rows*cols > c.limit {
 		panic(stop{&TooMany{c.g.Origin(c.at), t, c.limit}})
 	}
-	return cutting{every(t.Rows, h), every(t.Cols, w)}
+	return nodes.Cutting{RC: every(t.Rows, h), CC: every(t.Cols, w)}
 }
 
 // leastLimit is the number of cuts that a matrix may have whatever the limit of tasks: one that
@@ -323,22 +277,22 @@ func every(n, step int) []int {
 
 // windowGrid returns the grid that windows of a value make, if they are tiles of one: at least
 // three, each exactly one cell.
-func windowGrid(ws []box, t types.Type) (cutting, bool) {
+func windowGrid(ws []nodes.Box, t types.Type) (nodes.Cutting, bool) {
 	if len(ws) < 3 || !t.IsDense() || !t.Known() {
-		return cutting{}, false
+		return nodes.Cutting{}, false
 	}
-	return cells(ws, t, func(w box) (int, int) { return w.sr, w.sc })
+	return nodes.Cells(ws, t, func(w nodes.Box) (int, int) { return w.SR, w.SC })
 }
 
 // isBlock reports whether a window of node id's result is one of its blocks.
-func (c *cuts) isBlock(id ir.ID, w box) bool {
+func (c *cuts) isBlock(id ir.ID, w nodes.Box) bool {
 	x, ok := c.by[id]
-	if !ok || x.single() {
+	if !ok || x.Single() {
 		return false
 	}
-	i, okR := slices.BinarySearch(x.rc, w.sr)
-	j, okC := slices.BinarySearch(x.cc, w.sc)
-	return okR && okC && i+1 < len(x.rc) && j+1 < len(x.cc) && x.rc[i+1] == w.sr+w.rows && x.cc[j+1] == w.sc+w.cols
+	i, okR := slices.BinarySearch(x.RC, w.SR)
+	j, okC := slices.BinarySearch(x.CC, w.SC)
+	return okR && okC && i+1 < len(x.RC) && j+1 < len(x.CC) && x.RC[i+1] == w.SR+w.Rows && x.CC[j+1] == w.SC+w.Cols
 }
 
 // autoTile returns the default tile edge for a shape, from the table's own function.

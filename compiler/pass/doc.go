@@ -16,11 +16,10 @@
 //	                          just made
 //	narrow.go                 only the lower triangle
 //	rounds.go lines.go        one task for a small loop; one element a row of a matrix that a round changes
-//	spread*.go                rows that ranks share, and rounds that they run in turns
-//	inparts.go                loops over rows that read their files part by part
-//	place.go order.go         owners and exchanges; priorities, and invariants stored when first computed
-//	region.go carried.go      passes inside loops; blocks as carried values
-//	nodes.go                  how graphs are copied with changes; what several passes ask of a node
+//	order.go                  priorities, and invariants stored when first computed
+//	carried.go                blocks as carried values
+//
+// Package nodes has what several passes ask of a node, and package layout says what lies on which rank.
 //
 // New nodes keep the origin of those that they replace. The package names only rows that passes
 // make (map, pipe, map.product, panels.along, byrows, nest, slice, lay, exchange ...) or fold. It reads

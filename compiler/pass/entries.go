@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -47,7 +48,7 @@ func AtEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 	if len(f.reduced) == 0 && !slices.Contains(taken, true) {
 		return g
 	}
-	f.c = copyOf(g)
+	f.c = nodes.CopyOf(g)
 	within := func(x ir.ID) bool { return taken[x] }
 	for id := range g.All() {
 		switch k := slices.IndexFunc(g.In(id), within); {
@@ -56,12 +57,12 @@ func AtEntries(g *ir.Graph, table *op.Table, alone bool) *ir.Graph {
 			f.reduce(id, f.reduced[id])
 		case takers[id] && k >= 0:
 			k = slices.IndexFunc(g.In(id), func(x ir.ID) bool { return g.Type(x).IsSparse() })
-			f.c.to[id] = f.write(id, g.In(id)[k], false, within)
+			f.c.To[id] = f.write(id, g.In(id)[k], false, within)
 		default:
-			f.c.node(id)
+			f.c.Node(id)
 		}
 	}
-	return f.c.g
+	return f.c.G
 }
 
 // entryChains finds and writes the chains of a graph that are computed at entries.
@@ -69,7 +70,7 @@ type entryChains struct {
 	g         *ir.Graph
 	table     *op.Table
 	estimates *ir.Estimator
-	c         *copying
+	c         *nodes.Copying
 	reduced   map[ir.ID]*zeroChain // by reduction
 }
 
@@ -122,7 +123,7 @@ func (f *entryChains) takers() (taken, takers []bool) {
 		for _, x := range g.In(id) {
 			switch {
 			case f.reduced[id] != nil: // it has a chain of its own
-			case (takers[i] || taken[i] && !of) && sameShape(g.Type(x), t) && sameSend(g, x, id):
+			case (takers[i] || taken[i] && !of) && nodes.SameShape(g.Type(x), t) && nodes.SameSend(g, x, id):
 				entries[x] += entries[i]
 			default:
 				apart[x] = true
@@ -157,8 +158,8 @@ func (f *entryChains) write(id, s ir.ID, zeros bool, within func(ir.ID) bool) ir
 	if zeros {
 		attrs = attrs.With("zeros", op.Bool(true))
 	}
-	made := f.c.g.Add(f.table.Must("sp.map"), attrs, types.SparseOf(t.Elem, t.Rows, t.Cols), f.g.Origin(id), e.in...)
-	f.c.g.Nodes[made].Region = r
+	made := f.c.G.Add(f.table.Must("sp.map"), attrs, types.SparseOf(t.Elem, t.Rows, t.Cols), f.g.Origin(id), e.in...)
+	f.c.G.Nodes[made].Region = r
 	return made
 }
 
@@ -176,7 +177,7 @@ type entryChain struct {
 // operator adds elementwise operator y to the body.
 func (e *entryChain) operator(y ir.ID) ir.ID {
 	var in []ir.ID
-	for k, m := range modesOf(e.g, y, e.g.Type(y)) {
+	for k, m := range nodes.ModesOf(e.g, y, e.g.Type(y)) {
 		in = append(in, e.operand(e.g.In(y)[k], m))
 	}
 	n := &e.g.Nodes[y]
@@ -195,10 +196,10 @@ func (e *entryChain) operand(y ir.ID, mode op.Mode) ir.ID {
 	if mode != op.Single {
 		mode = op.Full
 	}
-	outer, t := e.c.to[y], e.g.Type(y)
+	outer, t := e.c.To[y], e.g.Type(y)
 	if e.within(y) {
-		outer = e.c.g.Add(e.table.Must("sp.times"), e.g.Nodes[y].Attrs.With("alone", op.Int(1)), types.SparseOf(t.Elem, t.Rows, t.Cols), e.g.Origin(y),
-			append([]ir.ID{e.in[0]}, factorsFirst(e.c.in(y))...)...)
+		outer = e.c.G.Add(e.table.Must("sp.times"), e.g.Nodes[y].Attrs.With("alone", op.Int(1)), types.SparseOf(t.Elem, t.Rows, t.Cols), e.g.Origin(y),
+			append([]ir.ID{e.in[0]}, factorsFirst(e.c.In(y))...)...)
 	}
 	e.inner[y] = e.body.Add(e.table.Must("arg"), nil, types.ScalarOf(t.Elem), ir.Origin{})
 	e.args, e.modes, e.in = append(e.args, e.inner[y]), append(e.modes, int(mode)), append(e.in, outer)
@@ -254,12 +255,12 @@ func (z *zeroChain) node(x ir.ID, shape types.Type, depth int) bool {
 	}
 	switch {
 	case t.IsSparse():
-		if z.s != ir.None || !sameShape(t, shape) || depth == 0 {
+		if z.s != ir.None || !nodes.SameShape(t, shape) || depth == 0 {
 			return false
 		}
 		z.s, z.at[x] = x, value.Scalar{Elem: t.Elem}
 		return true
-	case isNumber(t):
+	case nodes.IsNumber(t):
 		z.at[x] = value.Scalar{Elem: t.Elem}
 		if z.open = z.open || n.Op.Role != op.Constant; n.Op.Role == op.Constant {
 			return z.define(x, n.Op, &op.Call{Def: n.Op, Attrs: n.Attrs, Type: t})
@@ -267,7 +268,7 @@ func (z *zeroChain) node(x ir.ID, shape types.Type, depth int) bool {
 		return true
 	}
 	d := z.elementwise(x)
-	if d == nil || d.Body == nil || !t.IsDense() || !sameShape(t, shape) || sent(g, x) || ir.MayFail(g, x) || depth == mostOfChain {
+	if d == nil || d.Body == nil || !t.IsDense() || !nodes.SameShape(t, shape) || nodes.Sent(g, x) || ir.MayFail(g, x) || depth == mostOfChain {
 		return false
 	}
 	call := &op.Call{Def: d, Type: types.ScalarOf(t.Elem)}
@@ -293,9 +294,9 @@ func (f *entryChains) reduce(id ir.ID, z *zeroChain) {
 	g, x := f.g, f.g.In(id)[0]
 	args := []ir.ID{f.write(x, z.s, z.zeros, func(y ir.ID) bool { _, is := z.at[y]; return is && g.Type(y).IsDense() })}
 	if len(z.to.Args) > 1 {
-		args = append(args, f.c.to[z.s], z.atZero(x, g.Origin(x).NoDest()))
+		args = append(args, f.c.To[z.s], z.atZero(x, g.Origin(x).NoDest()))
 	}
-	f.c.to[id] = f.c.g.Add(z.to, g.Nodes[id].Attrs, g.Type(id), g.Origin(id), args...)
+	f.c.To[id] = f.c.G.Add(z.to, g.Nodes[id].Attrs, g.Type(id), g.Origin(id), args...)
 }
 
 // atZero adds what node x is where the matrix is zero.
@@ -305,8 +306,8 @@ func (z *zeroChain) atZero(x ir.ID, o ir.Origin) ir.ID {
 	switch {
 	case known:
 		return made
-	case isNumber(t):
-		return z.c.to[x]
+	case nodes.IsNumber(t):
+		return z.c.To[x]
 	case x == z.s:
 		zero := op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(0)})
 		switch t.Elem {
@@ -317,13 +318,13 @@ func (z *zeroChain) atZero(x ir.ID, o ir.Origin) ir.ID {
 		case types.Bool:
 			zero = zero.With("value", op.Bool(false))
 		}
-		made = z.c.g.Add(z.table.Must("const"), zero, types.ScalarOf(t.Elem), o)
+		made = z.c.G.Add(z.table.Must("const"), zero, types.ScalarOf(t.Elem), o)
 	default:
 		var in []ir.ID
 		for _, y := range z.g.In(x) {
 			in = append(in, z.atZero(y, o))
 		}
-		made = z.c.g.Add(z.elementwise(x), nil, types.ScalarOf(t.Elem), o, in...)
+		made = z.c.G.Add(z.elementwise(x), nil, types.ScalarOf(t.Elem), o, in...)
 	}
 	z.zero[x] = made
 	return made
@@ -350,7 +351,7 @@ func Represent(g *ir.Graph, table *op.Table) *ir.Graph {
 		if readers == nil {
 			readers = readersOf(g)
 		}
-		if !allOf(readers[p], func(r ir.ID) bool { return sameSend(g, p, r) && readsEither(g, table, r) }) || !worthDense(estimates.Of(p), g.Type(p)) {
+		if !allOf(readers[p], func(r ir.ID) bool { return nodes.SameSend(g, p, r) && readsEither(g, table, r) }) || !worthDense(estimates.Of(p), g.Type(p)) {
 			continue
 		}
 		if out == nil {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -26,8 +27,8 @@ import (
 // which stores a product but makes one pass over the operators on it. On several ranks product and
 // chain must have one place (block): the factors can be many times the product's size and would
 // have to be sent.
-func FuseEpilogues(g *ir.Graph, table *op.Table, sizes Sizes, ranks int, block []Block) *ir.Graph {
-	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.filled().Block, ranks: ranks, block: block, apart: sizes.Loops, rows: sizes.Rows,
+func FuseEpilogues(g *ir.Graph, table *op.Table, sizes nodes.Sizes, ranks int, block []nodes.Block) *ir.Graph {
+	f := &epilogues{g: g, table: table, row: table.Must("map.product"), shareable: 2 * sizes.Filled().Block, ranks: ranks, block: block, apart: sizes.Loops, rows: sizes.Rows,
 		made: map[epilogueKey]epilogue{}}
 	for id := range g.All() {
 		if !f.chain(id) {
@@ -52,7 +53,7 @@ type epilogues struct {
 	ranks int
 	apart bool // leaves products alone whose left factor is read transposed: ranks share these
 	rows  bool // leaves products alone that ranks share by rows, unless they are made in strips
-	block []Block
+	block []nodes.Block
 	table *op.Table
 	row   *op.Def
 	// elements of a chain's result from which on several workers might share it
@@ -77,7 +78,7 @@ type epilogue struct {
 // chain reports a map or a single elementwise operator with a dense result of known shape.
 func (f *epilogues) chain(id ir.ID) bool {
 	n, t := &f.g.Nodes[id], f.g.Type(id)
-	return t.IsDense() && t.Known() && t.Elem != types.Str && (n.Op.Role == op.Maps || elementwiseOperator(n) && !f.g.Asks(id))
+	return t.IsDense() && t.Known() && t.Elem != types.Str && (n.Op.Role == op.Maps || nodes.ElementwiseOperator(n) && !f.g.Asks(id))
 }
 
 // product returns the place of an operand that is a product read only by the chain, once, element
@@ -88,13 +89,13 @@ func (f *epilogues) product(id ir.ID) int {
 	for k := len(in) - 1; k >= 0; k-- {
 		x := in[k]
 		p := &g.Nodes[x]
-		if p.Op.Role != op.Multiplies && p.Op.Role != op.MultipliesOnto || f.apart && p.Attrs.Bool("ta") || f.rows && rowProduct(g, x) && !f.strips(x) || !sameShape(g.Type(x), t) {
+		if p.Op.Role != op.Multiplies && p.Op.Role != op.MultipliesOnto || f.apart && p.Attrs.Bool("ta") || f.rows && rowProduct(g, x) && !f.strips(x) || !nodes.SameShape(g.Type(x), t) {
 			continue
 		}
 		if f.uses == nil {
 			f.uses = g.Uses()
 		}
-		if f.uses[x] == 1 && absorbable(g, x, id) && modesOf(g, id, t)[k] == op.Full && f.together(id, x) && f.worthwhile(id, x) && !f.waits(id, x) {
+		if f.uses[x] == 1 && absorbable(g, x, id) && nodes.ModesOf(g, id, t)[k] == op.Full && f.together(id, x) && f.worthwhile(id, x) && !f.waits(id, x) {
 			return k
 		}
 	}
@@ -109,12 +110,12 @@ func absorbable(g *ir.Graph, x, id ir.ID) bool {
 			return false
 		}
 	}
-	return g.Type(x).Elem.IsFloat() && sameSend(g, x, id)
+	return g.Type(x).Elem.IsFloat() && nodes.SameSend(g, x, id)
 }
 
 // together reports whether product x and chain id run on one rank.
 func (f *epilogues) together(id, x ir.ID) bool {
-	if f.ranks == 1 || sent(f.g, id) {
+	if f.ranks == 1 || nodes.Sent(f.g, id) {
 		return true
 	}
 	return f.block != nil && f.block[id].Rows > 0 && f.block[id] == f.block[x]
@@ -172,7 +173,7 @@ func (f *epilogues) worthwhile(id, x ir.ID) bool {
 
 // strips reports a product that is made in strips of rows, with a chain or without.
 func (f *epilogues) strips(x ir.ID) bool {
-	sig := sigOf(f.g, x)
+	sig := nodes.SigOf(f.g, x)
 	sig.Attrs = sig.Attrs.With("acc", op.Bool(len(sig.In) == 3)).With("place", op.Int(0))
 	return f.row.Loop.Takes(sig, f.g.Type(x))
 }
@@ -188,7 +189,7 @@ func (f *epilogues) fuse(id ir.ID, place int) {
 	in := append(slices.Clone(g.In(id)), factors[1:]...)
 	in[place] = factors[0]
 	n, p := &g.Nodes[id], &g.Nodes[x]
-	modes, strips := modesOf(g, id, g.Type(id)), f.strips(x)
+	modes, strips := nodes.ModesOf(g, id, g.Type(id)), f.strips(x)
 	key := epilogueKey{n.Region, n.Attrs, p.Attrs, fmt.Sprint(place, len(factors), p.Span, modes, strips)}
 	if n.Region == nil {
 		key.how += fmt.Sprint(n.Op.Name, n.Span, g.Type(id).Elem)
@@ -266,18 +267,18 @@ func AlongPanels(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return along(&n) }) {
 		return g
 	}
-	return pairs(g, func(h, x ir.ID) bool { return rowsAlong(g, x, h) }, func(r ir.ID, _ int) bool { return along(&g.Nodes[r]) && g.Type(r).Elem.IsFloat() }, func(c *copying, m []ir.ID) {
+	return pairs(g, func(h, x ir.ID) bool { return rowsAlong(g, x, h) }, func(r ir.ID, _ int) bool { return along(&g.Nodes[r]) && g.Type(r).Elem.IsFloat() }, func(c *nodes.Copying, m []ir.ID) {
 		id := m[1]
-		r, reads := regionOf(g, table, m, m)
+		r, reads := nodes.RegionOf(g, table, m, m)
 		of := op.MakeAttrs(op.Attr{Name: "panel", Val: op.Int(g.Nodes[id].Attrs.Int("panel"))})
-		c.made(table, "panels.along", of, r, through(c.to, reads), g.Origin(id), m...)
+		c.Made(table, "panels.along", of, r, nodes.Through(c.To, reads), g.Origin(id), m...)
 	})
 }
 
 // pairs joins nodes in pairs: a reader h and an operand x of it that nothing else reads. enters(h, x)
 // says whether they may be one node, and links(h, k) whether operand k of h may be the one. A reader
 // joins one operand. write makes the node of x and h.
-func pairs(g *ir.Graph, enters func(h, x ir.ID) bool, links func(r ir.ID, k int) bool, write func(c *copying, m []ir.ID)) *ir.Graph {
+func pairs(g *ir.Graph, enters func(h, x ir.ID) bool, links func(r ir.ID, k int) bool, write func(c *nodes.Copying, m []ir.ID)) *ir.Graph {
 	s, found := groups{g: g}, map[ir.ID][]ir.ID{}
 	s.join(func(h, x ir.ID) bool {
 		if h == x || found[h] != nil || !enters(h, x) {
@@ -295,10 +296,10 @@ func pairs(g *ir.Graph, enters func(h, x ir.ID) bool, links func(r ir.ID, k int)
 // rowsAlong reports whether product id may make the rows of its factor x.
 func rowsAlong(g *ir.Graph, x, id ir.ID) bool {
 	t, l := g.Type(x), g.Nodes[x].Op.Loop
-	if l == nil || !l.Early || !t.IsDense() || !t.Known() || !sameSend(g, x, id) || ir.MayFail(g, x) || t.Rows < leastAlong*g.Nodes[id].Attrs.Int("panel") {
+	if l == nil || !l.Early || !t.IsDense() || !t.Known() || !nodes.SameSend(g, x, id) || ir.MayFail(g, x) || t.Rows < leastAlong*g.Nodes[id].Attrs.Int("panel") {
 		return false
 	}
-	sig := sigOf(g, x)
+	sig := nodes.SigOf(g, x)
 	return (l.Takes == nil || l.Takes(sig, t)) && l.Rows(sig, t) == t.Rows
 }
 
@@ -310,23 +311,23 @@ func rowsAlong(g *ir.Graph, x, id ir.ID) bool {
 // It would be wrong for a product that has another reader or is sent. It skips a product that is no
 // loop over the rows of its left factor. It also skips a product whose left factor is cut, because
 // the blocks would have to be assembled.
-func FuseProducts(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	sizes = sizes.filled()
+func FuseProducts(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
+	sizes = sizes.Filled()
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Role == op.Reduces }) {
 		return g
 	}
 	whole := sync.OnceValue(func() []bool { return wholes(g, sizes.Block, preferredCuts(g), false, sizes.Rows) })
 	tall := func(h, x ir.ID) bool {
 		n := &g.Nodes[x]
-		return n.Op.Role == op.Multiplies && absorbable(g, x, h) && n.Op.Loop.Takes(sigOf(g, x), g.Type(x)) && !fewTerms(g, x, sizes.Block) &&
+		return n.Op.Role == op.Multiplies && absorbable(g, x, h) && n.Op.Loop.Takes(nodes.SigOf(g, x), g.Type(x)) && !fewTerms(g, x, sizes.Block) &&
 			(whole() == nil || whole()[g.In(x)[0]])
 	}
-	return pairs(g, tall, func(r ir.ID, k int) bool { return reducesOwnRows(g, table, r, k) }, func(c *copying, m []ir.ID) {
+	return pairs(g, tall, func(r ir.ID, k int) bool { return reducesOwnRows(g, table, r, k) }, func(c *nodes.Copying, m []ir.ID) {
 		p, n := m[0], &g.Nodes[m[1]]
-		place, in := slices.Index(g.In(m[1]), p), append(c.in(m[1]), c.to[g.In(p)[1]])
-		in[place] = c.to[g.In(p)[0]]
+		place, in := slices.Index(g.In(m[1]), p), append(c.In(m[1]), c.To[g.In(p)[1]])
+		in[place] = c.To[g.In(p)[0]]
 		attrs := n.Attrs.With("place", op.Int(place)).With("tb", op.Bool(g.Nodes[p].Attrs.Bool("tb")))
-		c.made(table, "pipe.product", attrs, n.Region, in, g.Origin(m[1]), m[1])
+		c.Made(table, "pipe.product", attrs, n.Region, in, g.Origin(m[1]), m[1])
 	})
 }
 

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -26,7 +27,7 @@ import (
 //	                      rows and columns make
 //
 // A node joins its readers if all of them are in one group, and if each reads it where the group is at
-// that time: the access map of an operand (modeOf, op.Def.Elements) tells. Only the last member's
+// that time: the access map of an operand (nodes.ModeOf, op.Def.Elements) tells. Only the last member's
 // result is then there for others; groups of rows, and nests around one chain or with reductions, have
 // several results. What is read at several places is computed again at each, if that costs less than
 // storing it (cheaper).
@@ -82,8 +83,8 @@ func (s *groups) members(in func(ir.ID) bool) map[ir.ID][]ir.ID {
 // build copies the graph. write adds what computes the last member of a chosen group. A member of
 // another group stays where it is, unless it reads what a chosen group makes later: then it is with the
 // last of its own group, as merge took for granted.
-func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *copying, members []ir.ID)) *ir.Graph {
-	c := copyOf(s.g)
+func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *nodes.Copying, members []ir.ID)) *ir.Graph {
+	c := nodes.CopyOf(s.g)
 	waits, waiting := make([]bool, len(s.head)), map[ir.ID][]ir.ID{}
 	for i, h := range s.head {
 		id := ir.ID(i)
@@ -99,12 +100,12 @@ func (s *groups) build(chosen map[ir.ID][]ir.ID, write func(c *copying, members 
 			continue
 		}
 		for _, x := range waiting[id] {
-			c.node(x)
+			c.Node(x)
 			waits[x] = false
 		}
-		c.node(id)
+		c.Node(id)
 	}
-	return c.g
+	return c.G
 }
 
 // moves reports an operator that may have pieces.
@@ -124,121 +125,4 @@ func (s *groups) views(id ir.ID) bool {
 	}
 	list, _ := n.Op.Pieces(n.Attrs, in, g.Type(id))
 	return len(list) != 1 || list[0].Over == 1 && list[0].By > 0
-}
-
-// regionOf returns a region that computes the nodes members of g, which ascend, and yields those of
-// yields. reads lists the nodes outside that members read; the arguments of the region stand for them.
-func regionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Region, reads []ir.ID) {
-	r = &ir.Region{Graph: ir.New()}
-	known, inner := setOf(members), map[ir.ID]ir.ID{}
-	inside := func(ids []ir.ID) []ir.ID {
-		out := make([]ir.ID, len(ids))
-		for i, x := range ids {
-			out[i] = inner[x]
-		}
-		return out
-	}
-	for _, x := range members {
-		for _, y := range g.In(x) {
-			if !known[y] {
-				known[y], reads = true, append(reads, y)
-				inner[y] = r.Graph.Add(table.Must("arg"), nil, g.Type(y), ir.Origin{})
-			}
-		}
-	}
-	r.Args = inside(reads)
-	for _, x := range members {
-		n := &g.Nodes[x]
-		inner[x] = r.Graph.Add(n.Op, n.Attrs, g.Type(x), ir.Origin{Span: n.Span}, inside(g.In(x))...)
-		r.Graph.Nodes[inner[x]].Region = n.Region
-	}
-	r.Yields = inside(yields)
-	return r, reads
-}
-
-// sameShape reports types with as many rows and columns.
-func sameShape(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
-
-// sent reports whether a node is what a send gives to a channel.
-func sent(g *ir.Graph, id ir.ID) bool {
-	_, _, _, is := g.Dest(id)
-	return is
-}
-
-// sameSend reports whether two nodes belong to one send, or to none.
-func sameSend(g *ir.Graph, a, b ir.ID) bool {
-	ga, va, ia, oka := g.Dest(a)
-	gb, vb, ib, okb := g.Dest(b)
-	if oka != okb {
-		return false
-	}
-	if !oka {
-		return true
-	}
-	for k := range ia {
-		if len(ib) != len(ia) || ia[k] != ib[k] {
-			return false
-		}
-	}
-	return ga == gb && va == vb
-}
-
-// stops counts, up to each node of a graph, the nodes that may fail or have an effect.
-type stops []int32
-
-// stopsOf counts the stops of g.
-func stopsOf(g *ir.Graph) stops {
-	s := make(stops, g.Len())
-	n := int32(0)
-	for i := range s {
-		if ir.MayFail(g, ir.ID(i)) {
-			n++
-		}
-		s[i] = n
-	}
-	return s
-}
-
-// between reports such a node after node a and not after node b.
-func (s stops) between(a, b ir.ID) bool { return s[a] < s[b] }
-
-// among returns the number of such nodes from node a to node b, both included.
-func (s stops) among(a, b ir.ID) int {
-	n := int(s[b])
-	if a > 0 {
-		n -= int(s[a-1])
-	}
-	return n
-}
-
-// modesOf returns how node id, a chain or an elementwise operator over a space of type t, reads its
-// operands.
-func modesOf(g *ir.Graph, id ir.ID, t types.Type) []op.Mode {
-	out := make([]op.Mode, len(g.In(id)))
-	for k, x := range g.In(id) {
-		if n := &g.Nodes[id]; n.Region != nil {
-			out[k] = op.Mode(n.Attrs.Ints("modes")[k])
-		} else {
-			out[k] = modeOf(g.Type(x), t)
-		}
-	}
-	return out
-}
-
-// modeOf returns how a result of type t reads an operand of type x.
-func modeOf(x, t types.Type) op.Mode {
-	switch {
-	case !x.IsMatrix() || x.Rows == 1 && x.Cols == 1 && (t.Rows != 1 || t.Cols != 1):
-		return op.Single
-	case x.Rows == t.Rows && x.Cols == t.Cols:
-		return op.Full
-	case x.Rows == 1:
-		return op.RowVec
-	}
-	return op.ColVec
-}
-
-// elementwiseOperator reports an elementwise operator that is no chain.
-func elementwiseOperator(n *ir.Node) bool {
-	return n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil
 }

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -114,7 +115,7 @@ func distinct(list, more []ir.ID) []ir.ID {
 // links reports whether operand k of r may be in its group.
 func (f *fusion) links(r ir.ID, k int) bool {
 	x := f.g.In(r)[k]
-	return (f.fusable(r) && sameShape(f.g.Type(x), f.g.Type(r)) || f.folds(r) && f.g.Type(x).Count() != 1) && sameSend(f.g, x, r) &&
+	return (f.fusable(r) && nodes.SameShape(f.g.Type(x), f.g.Type(r)) || f.folds(r) && f.g.Type(x).Count() != 1) && nodes.SameSend(f.g, x, r) &&
 		!f.late(x, f.head[r])
 }
 
@@ -125,9 +126,9 @@ func (f *fusion) late(x, h ir.ID) bool {
 		return false
 	}
 	if f.stops == nil {
-		f.stops = stopsOf(f.g)
+		f.stops = nodes.StopsOf(f.g)
 	}
-	return f.stops.between(x, h)
+	return f.stops.Between(x, h)
 }
 
 // divides reports an elementwise operator that may fail.
@@ -139,9 +140,9 @@ type fusion struct {
 	groups
 	operands operands
 	uses     []int32
-	stops    stops // made when something may fail
+	stops    nodes.Stops // made when something may fail
 	table    *op.Table
-	out      *copying
+	out      *nodes.Copying
 	// shared holds the map-reduces of values with several readers, by the node at whose place
 	// they come.
 	shared map[ir.ID][]sharing
@@ -155,7 +156,7 @@ type fusion struct {
 // fusable reports an elementwise operator with a dense result of known shape.
 func (f *fusion) fusable(id ir.ID) bool {
 	t := f.g.Type(id)
-	return elementwiseOperator(&f.g.Nodes[id]) && t.IsDense() && t.Known() && t.Elem != types.Str && !f.g.Asks(id) // how it reads arguments depends on their shapes
+	return nodes.ElementwiseOperator(&f.g.Nodes[id]) && t.IsDense() && t.Known() && t.Elem != types.Str && !f.g.Asks(id) // how it reads arguments depends on their shapes
 }
 
 // folds reports a reduction that a pipe may end with. It stays its own head: nothing joins a reader
@@ -171,7 +172,7 @@ func (f *fusion) member(id ir.ID) bool { return f.fusable(id) || f.folds(id) }
 // build copies the graph with every group of two or more, or with a transposed operand, as a map at
 // the place of its last node.
 func (f *fusion) build() *ir.Graph {
-	g, c := f.g, copyOf(f.g)
+	g, c := f.g, nodes.CopyOf(f.g)
 	f.out = c
 	members := f.members(f.member)
 	given := make([]bool, g.Len()) // by a group with another head
@@ -191,10 +192,10 @@ func (f *fusion) build() *ir.Graph {
 		case len(m) > 0 && (len(m) > 1 || f.fusable(id) && f.readsTransposed(id) || f.readsDrawn(id)):
 			f.emit(m)
 		default:
-			c.node(id)
+			c.Node(id)
 		}
 	}
-	return c.g
+	return c.G
 }
 
 // DropStored drops each `materialize` that has prevented fusion and would only copy a value that has
@@ -203,18 +204,18 @@ func (f *fusion) build() *ir.Graph {
 // unless a constructor makes the value.
 func DropStored(g *ir.Graph) *ir.Graph {
 	uses, rows := g.Uses(), reducesRows(g)
-	return changed(g, func(id ir.ID) bool {
-		if g.Nodes[id].Op.Role != op.Stores || sent(g, id) {
+	return nodes.Changed(g, func(id ir.ID) bool {
+		if g.Nodes[id].Op.Role != op.Stores || nodes.Sent(g, id) {
 			return false
 		}
 		x := g.In(id)[0]
 		return uses[x] != 1 || g.Nodes[x].Op.Shard.Kind != op.ShardContract && !(rows && len(g.In(x)) > 0)
-	}, func(c *copying, id ir.ID) { c.to[id] = c.in(id)[0] })
+	}, func(c *nodes.Copying, id ir.ID) { c.To[id] = c.In(id)[0] })
 }
 
 func (f *fusion) readsTransposed(id ir.ID) bool {
 	return slices.ContainsFunc(f.g.In(id), func(x ir.ID) bool {
-		return f.g.Nodes[x].Op.Shard.Kind == op.ShardTranspose && sameShape(f.g.Type(x), f.g.Type(id))
+		return f.g.Nodes[x].Op.Shard.Kind == op.ShardTranspose && nodes.SameShape(f.g.Type(x), f.g.Type(id))
 	})
 }
 
@@ -227,7 +228,7 @@ func (f *fusion) emit(m []ir.ID) {
 		return
 	}
 	r, modes, in := f.chain(m, last)
-	f.out.made(f.table, "map", op.MakeAttrs(op.Attr{Name: "modes", Val: modes}), r, in, f.told(m, f.g.Origin(last)), last)
+	f.out.Made(f.table, "map", op.MakeAttrs(op.Attr{Name: "modes", Val: modes}), r, in, f.told(m, f.g.Origin(last)), last)
 }
 
 // pipe adds a pipe of the chain m with the value x, whose reductions are these results.
@@ -236,7 +237,7 @@ func (f *fusion) pipe(m []ir.ID, x ir.ID, fold string, o ir.Origin, results ...i
 	space := f.g.Type(x)
 	attrs := op.MakeAttrs(op.Attr{Name: "modes", Val: modes}, op.Attr{Name: "fold", Val: op.Str(fold)},
 		op.Attr{Name: "rows", Val: op.Int(space.Rows)}, op.Attr{Name: "cols", Val: op.Int(space.Cols)})
-	f.out.made(f.table, "pipe", attrs, r, in, f.told(m, o), results...)
+	f.out.Made(f.table, "pipe", attrs, r, in, f.told(m, o), results...)
 }
 
 // told returns the origin of a node made of the members m: that of the member which may fail, else
@@ -275,7 +276,7 @@ type making struct {
 // arguments makes arguments of what the members m read of others, or of the value if there are none.
 // Constructors come behind them.
 func (b *making) arguments(m []ir.ID) {
-	known := setOf(m)
+	known := nodes.SetOf(m)
 	reads := []ir.ID{b.value}
 	if len(m) > 0 {
 		reads = nil
@@ -302,11 +303,11 @@ func (b *making) arguments(m []ir.ID) {
 // argument makes an argument of y, which a member reads.
 func (b *making) argument(y ir.ID) {
 	g := b.g
-	t, of, mode, src := g.Type(b.value), g.Type(y), op.Single, b.out.to[y]
+	t, of, mode, src := g.Type(b.value), g.Type(y), op.Single, b.out.To[y]
 	if c, constant := b.number(y, t); constant {
 		src = c
-	} else if mode = modeOf(of, t); g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != b.value {
-		mode, src = op.Trans, b.out.to[g.In(y)[0]]
+	} else if mode = nodes.ModeOf(of, t); g.Nodes[y].Op.Shard.Kind == op.ShardTranspose && mode == op.Full && y != b.value {
+		mode, src = op.Trans, b.out.To[g.In(y)[0]]
 	}
 	b.inner[y] = b.body.Add(b.table.Must("arg"), nil, types.ScalarOf(of.Elem), ir.Origin{})
 	b.args, b.modes, b.in = append(b.args, b.inner[y]), append(b.modes, int(mode)), append(b.in, src)

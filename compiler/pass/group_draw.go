@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -93,7 +94,7 @@ func (f *fusion) mayDraw(x, id ir.ID) bool {
 // readsAligned reports whether the chain of reader id reads x at its own places.
 func (f *fusion) readsAligned(x, id ir.ID) bool {
 	g := f.g
-	return (f.fusable(id) && sameShape(g.Type(x), g.Type(id)) || f.folds(id)) && sameSend(g, x, id)
+	return (f.fusable(id) && nodes.SameShape(g.Type(x), g.Type(id)) || f.folds(id)) && nodes.SameSend(g, x, id)
 }
 
 // drawnAgain reports whether several passes should each compute the constructor x.
@@ -106,21 +107,21 @@ func (f *fusion) drawnAgain(x ir.ID, passes map[ir.ID]bool) bool {
 	}
 	t := g.Type(x)
 	work := g.Nodes[x].Op.Cost(&op.Sig{Def: g.Nodes[x].Op, Attrs: g.Nodes[x].Attrs}, t)
-	return float64(len(passes)-1)*work.Flops <= againFlops/4*float64(t.Count())
+	return float64(len(passes)-1)*work.Flops <= nodes.AgainFlops/4*float64(t.Count())
 }
 
-// isNumber reports a constructor of one number.
+// nodes.IsNumber reports a constructor of one number.
 func (f *fusion) isNumber(x ir.ID) bool { return drawable(f.g.Type(x)) && f.g.Nodes[x].Op.Alike != nil }
 
 // number returns x as a scalar of the copy, if it is a matrix of one number that a chain of type t
 // reads at its own places.
 func (f *fusion) number(x ir.ID, t types.Type) (id ir.ID, ok bool) {
 	n := &f.g.Nodes[x]
-	if !f.isNumber(x) || !sameShape(f.g.Type(x), t) {
+	if !f.isNumber(x) || !nodes.SameShape(f.g.Type(x), t) {
 		return 0, false
 	}
 	if id, ok = f.numbers[x]; !ok {
-		id = f.out.g.Add(f.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: n.Op.Alike(n.Attrs)}), types.ScalarOf(f.g.Type(x).Elem), ir.Origin{Span: n.Span})
+		id = f.out.G.Add(f.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: n.Op.Alike(n.Attrs)}), types.ScalarOf(f.g.Type(x).Elem), ir.Origin{Span: n.Span})
 		if f.numbers == nil {
 			f.numbers = map[ir.ID]ir.ID{}
 		}
@@ -182,7 +183,7 @@ const mostDrawnCols = 16
 // computed.
 func (f *fusion) drawsRows(x, l ir.ID) bool {
 	g, n, t := f.g, &f.g.Nodes[l], f.g.Type(x)
-	if c := &g.Nodes[x]; c.Op.Draw == nil || c.Region != nil || len(g.In(x)) > 0 || sent(g, x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
+	if c := &g.Nodes[x]; c.Op.Draw == nil || c.Region != nil || len(g.In(x)) > 0 || nodes.Sent(g, x) || !drawable(t) || t.Cols > mostDrawnCols || t.Elem == types.Str {
 		return false
 	}
 	if _, cut := g.Nodes[x].Attrs.Get("at"); cut {
@@ -208,19 +209,19 @@ func (f *fusion) drawsRows(x, l ir.ID) bool {
 // parfor adds loop l with the constructors that its body computes.
 func (f *fusion) parfor(l ir.ID) {
 	g, n := f.g, &f.g.Nodes[l]
-	c, old := copyOf(n.Region.Graph), n.Region.Args
+	c, old := nodes.CopyOf(n.Region.Graph), n.Region.Args
 	keep := slices.Repeat([]bool{true}, len(old))
-	for id := range c.old.All() {
+	for id := range c.Old.All() {
 		k := slices.Index(old, id)
 		if k < 1 || !f.drawn[g.In(l)[k-1]] {
-			c.node(id)
+			c.Node(id)
 			continue
 		}
 		y := g.In(l)[k-1]
 		keep[k] = false
-		c.to[id] = c.g.Add(g.Nodes[y].Op, g.Nodes[y].Attrs.With("drawn", op.Bool(true)), g.Type(y), ir.Origin{Span: g.Nodes[y].Span})
+		c.To[id] = c.G.Add(g.Nodes[y].Op, g.Nodes[y].Attrs.With("drawn", op.Bool(true)), g.Type(y), ir.Origin{Span: g.Nodes[y].Span})
 	}
-	r := c.region(n.Region)
-	r.Args = kept(r.Args, keep)
-	f.out.made(f.table, n.Op.Name, n.Attrs, r, kept(f.out.in(l), keep[1:]), g.Origin(l), l)
+	r := c.Region(n.Region)
+	r.Args = nodes.Kept(r.Args, keep)
+	f.out.Made(f.table, n.Op.Name, n.Attrs, r, nodes.Kept(f.out.In(l), keep[1:]), g.Origin(l), l)
 }

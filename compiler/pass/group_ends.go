@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -56,7 +57,7 @@ func (m *merger) shared(x ir.ID) {
 	for _, r := range m.readers[x] {
 		h := m.head[r]
 		for k, y := range m.g.In(r) {
-			if y == x && !displaced && (m.of(x) != chainMember || m.of(r) != chainMember || !m.aligned(r, k) || m.reads[r] != 1 || !sameShape(m.g.Type(h), m.g.Type(x))) {
+			if y == x && !displaced && (m.of(x) != chainMember || m.of(r) != chainMember || !m.aligned(r, k) || m.reads[r] != 1 || !nodes.SameShape(m.g.Type(h), m.g.Type(x))) {
 				return // not at its own place
 			}
 		}
@@ -102,7 +103,7 @@ func (m *merger) spotIn(y, r ir.ID, known map[ir.ID]*spot) *spot {
 	g := m.g
 	if _, is := known[r]; !is {
 		known[r] = nil
-		if t := spaceIn(g, r); m.head[r] == r {
+		if t := nodes.SpaceIn(g, r); m.head[r] == r {
 			known[r] = &spot{0, 0, t.Rows, t.Cols}
 		} else {
 			known[r] = m.oneSpot(r, known)
@@ -187,7 +188,7 @@ func (f *nesting) padded() *ir.Graph {
 	if len(of) == 0 {
 		return g
 	}
-	c := copyOf(g)
+	c := nodes.CopyOf(g)
 	for id := range g.All() { // in front of all, so that the group may be at any place
 		if p := of[id]; p != nil {
 			p.number = f.constant(c, p.neutral, g.Origin(id))
@@ -198,14 +199,14 @@ func (f *nesting) padded() *ir.Graph {
 	}
 	for id := range g.All() {
 		if of[id] == nil {
-			c.node(id)
+			c.Node(id)
 			continue
 		}
 		p, n, o := of[id], &g.Nodes[id], g.Origin(id)
 		modes := op.MakeAttrs(op.Attr{Name: "modes", Val: n.Attrs.Val("modes")})
-		e := pipeSpace(n).Elem
-		made := c.g.Add(f.table.Must("map"), modes, pipeSpace(n), o, c.in(id)...)
-		c.g.Nodes[made].Region = n.Region
+		e := nodes.PipeSpace(n).Elem
+		made := c.G.Add(f.table.Must("map"), modes, nodes.PipeSpace(n), o, c.In(id)...)
+		c.G.Nodes[made].Region = n.Region
 		for _, b := range p.around {
 			var in []ir.ID
 			for k, y := range g.In(b.by) {
@@ -215,14 +216,14 @@ func (f *nesting) padded() *ir.Graph {
 					in = append(in, f.alike(c, p.number, g.Type(y).With(e), o))
 				}
 			}
-			made = c.g.Add(g.Nodes[b.by].Op, g.Nodes[b.by].Attrs, g.Type(b.by).With(e), o, in...)
+			made = c.G.Add(g.Nodes[b.by].Op, g.Nodes[b.by].Attrs, g.Type(b.by).With(e), o, in...)
 		}
-		c.to[id] = c.g.Add(p.fold, nil, g.Type(id), o, made)
+		c.To[id] = c.G.Add(p.fold, nil, g.Type(id), o, made)
 		if p.count != nil {
-			c.to[id] = c.g.Add(f.table.Infix("/"), nil, g.Type(id), o, c.to[id], p.over)
+			c.To[id] = c.G.Add(f.table.Infix("/"), nil, g.Type(id), o, c.To[id], p.over)
 		}
 	}
-	return c.g
+	return c.G
 }
 
 // padding is what padded knows of a reduction.
@@ -236,7 +237,7 @@ type padding struct {
 }
 
 // constant adds a number.
-func (f *nesting) constant(c *copying, v value.Scalar, o ir.Origin) ir.ID {
+func (f *nesting) constant(c *nodes.Copying, v value.Scalar, o ir.Origin) ir.ID {
 	attrs := op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(int(v.I))})
 	switch v.Elem {
 	case types.F64:
@@ -246,16 +247,16 @@ func (f *nesting) constant(c *copying, v value.Scalar, o ir.Origin) ir.ID {
 	case types.Bool:
 		attrs = attrs.With("value", op.Bool(v.I != 0))
 	}
-	return c.g.Add(f.table.Must("const"), attrs, v.Type(), o)
+	return c.G.Add(f.table.Must("const"), attrs, v.Type(), o)
 }
 
 // alike adds a matrix of type t whose elements are one number.
-func (f *nesting) alike(c *copying, number ir.ID, t types.Type, o ir.Origin) ir.ID {
+func (f *nesting) alike(c *nodes.Copying, number ir.ID, t types.Type, o ir.Origin) ir.ID {
 	r := &ir.Region{Graph: ir.New()}
 	r.Args = []ir.ID{r.Graph.Add(f.table.Must("arg"), nil, types.ScalarOf(t.Elem), ir.Origin{})}
 	r.Yields = r.Args
-	id := c.g.Add(f.table.Must("map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Single))}), t, o, number)
-	c.g.Nodes[id].Region = r
+	id := c.G.Add(f.table.Must("map"), op.MakeAttrs(op.Attr{Name: "modes", Val: op.Ints(int(op.Single))}), t, o, number)
+	c.G.Nodes[id].Region = r
 	return id
 }
 
@@ -265,7 +266,7 @@ func (f *nesting) padding(id ir.ID) *padding {
 	if n.Op.Role != op.Reduces || f.of(id) != foldMember {
 		return nil
 	}
-	list, t := pipeFolds(f.table, n), pipeSpace(n)
+	list, t := nodes.PipeFolds(f.table, n), nodes.PipeSpace(n)
 	if len(list) != 1 || list[0] == nil {
 		return nil
 	}
@@ -298,11 +299,11 @@ type taken struct {
 func (f *nesting) around(id ir.ID, readers [][]ir.ID) (list []taken) {
 	g := f.g
 	for k, x := range g.In(id) {
-		if f.of(x) != chainMember && f.of(x) != pointMember || !f.aligned(id, k) || f.turned(x) || ir.MayFail(g, x) && f.stops.between(x, id) {
+		if f.of(x) != chainMember && f.of(x) != pointMember || !f.aligned(id, k) || f.turned(x) || ir.MayFail(g, x) && f.stops.Between(x, id) {
 			continue
 		}
 		next := slices.DeleteFunc(slices.Clone(readers[x]), func(r ir.ID) bool { return f.padding(r) != nil })
-		for len(next) == 1 && f.of(next[0]) == moveMember && !f.views(next[0]) && sameSend(g, next[0], id) {
+		for len(next) == 1 && f.of(next[0]) == moveMember && !f.views(next[0]) && nodes.SameSend(g, next[0], id) {
 			b := taken{next[0], slices.Index(g.In(next[0]), x)}
 			if _, ok := placeIn(g, b.by, b.k); !ok {
 				break
@@ -360,14 +361,14 @@ func (m *merger) stores(x, r ir.ID) bool {
 // does not for a chain of functions, which takes longer to compute than to read and needs the
 // registers of its loop.
 func (m *merger) readsAlong(x, r ir.ID) bool {
-	if pipe, is := storedPart(m.g, x); is && m.of(x) == foldMember { // with reductions of the elements
+	if pipe, is := nodes.StoredPart(m.g, x); is && m.of(x) == foldMember { // with reductions of the elements
 		x = pipe
 	} else if m.of(x) != chainMember || m.turned(x) {
 		return false
 	} else if m.g.Nodes[r].Op.Places {
 		return true
 	}
-	return m.flops[x] <= againFlops/2 && m.readsAgain(x, r)
+	return m.flops[x] <= nodes.AgainFlops/2 && m.readsAgain(x, r)
 }
 
 // merge makes one group of several, unless they are too large together for one loop. The group is at
@@ -391,10 +392,10 @@ func (m *merger) merge(groups ...ir.ID) {
 		}
 	}
 	slices.Sort(members)
-	own, place := setOf(members), last
+	own, place := nodes.SetOf(members), last
 	reduced := func(y ir.ID) bool { return own[y] && m.of(y) == foldMember && g.Type(y).IsScalar() }
 	fails, _ := split(members, func(x ir.ID) bool { return ir.MayFail(g, x) })
-	others := len(fails) > 0 && m.stops.among(min(first, fails[0]), last) > len(fails)
+	others := len(fails) > 0 && m.stops.Among(min(first, fails[0]), last) > len(fails)
 	if steps > againSteps || others || slices.ContainsFunc(members, func(x ir.ID) bool {
 		return m.picks(x) || slices.ContainsFunc(g.In(x), reduced)
 	}) {
@@ -426,7 +427,7 @@ func (m *merger) merge(groups ...ir.ID) {
 // reducesRows reports a graph with reductions of rows, alone or in pipes.
 func (f *nesting) reducesRows() bool {
 	return reducesRows(f.g) || slices.ContainsFunc(f.g.Nodes, func(n ir.Node) bool {
-		return n.Op.Role == op.Reduces && axisOf(pipeFolds(f.table, &n)) == op.FoldRows
+		return n.Op.Role == op.Reduces && axisOf(nodes.PipeFolds(f.table, &n)) == op.FoldRows
 	})
 }
 
@@ -443,14 +444,14 @@ func (f *nesting) folds(id ir.ID) bool {
 	if len(in) == 0 {
 		return false
 	}
-	t := spaceIn(g, id)
+	t := nodes.SpaceIn(g, id)
 	if !t.IsDense() || !t.Known() || t.Count() < 2 {
 		return false
 	}
 	switch {
 	case n.Op.Role == op.Reduces:
 		return !n.Draws() && !f.turned(id) &&
-			!slices.ContainsFunc(pipeFolds(f.table, n), func(d *op.Def) bool { return d != nil && !f.wholeOf(d, t.Elem) })
+			!slices.ContainsFunc(nodes.PipeFolds(f.table, n), func(d *op.Def) bool { return d != nil && !f.wholeOf(d, t.Elem) })
 	case n.Region == nil && len(in) == 1:
 		return f.wholeOf(n.Op, t.Elem)
 	}
@@ -479,7 +480,7 @@ func (f *nesting) space(results []ir.ID) *op.Attrs {
 	if slices.ContainsFunc(results, func(id ir.ID) bool { return f.g.Type(id).IsDense() }) {
 		return nil
 	}
-	t := spaceIn(f.g, results[0])
+	t := nodes.SpaceIn(f.g, results[0])
 	if t.Cols == 1 && !f.apart { // it is reduced like a row
 		t.Rows, t.Cols = 1, t.Rows
 	}

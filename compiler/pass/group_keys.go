@@ -3,6 +3,8 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/layout"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -23,30 +25,30 @@ import (
 // operators run one after the other tell what came first. It would be wrong across a send: one `<-` is
 // one task. It is pointless for few rows, and slow for tables that are large beside the rows, for wide
 // rows and for products of many operations a row, which have kernels of their own.
-func Keys(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+func Keys(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
 	if g.Len() > mostByRows || !reducesByKey(g) {
 		return g
 	}
-	sizes = sizes.filled()
+	sizes = sizes.Filled()
 	return rowBlocksOf(prepared(g, table, sizes.Block/leastKeyed), table, sizes, ofKeys)
 }
 
 // prepared does in two steps what a loop over rows does not do in one: what depends on a whole operand
 // comes before the loop.
 func prepared(g *ir.Graph, table *op.Table, least int) *ir.Graph {
-	return changed(g, func(id ir.ID) bool {
+	return nodes.Changed(g, func(id ir.ID) bool {
 		t := g.Type(id)
-		return g.Nodes[id].Op.Prepare != nil && !sent(g, id) && t.IsDense() && t.Known() && t.Rows >= least
-	}, func(c *copying, id ir.ID) { prepare(c, table, id) })
+		return g.Nodes[id].Op.Prepare != nil && !nodes.Sent(g, id) && t.IsDense() && t.Known() && t.Rows >= least
+	}, func(c *nodes.Copying, id ir.ID) { prepare(c, table, id) })
 }
 
 // prepare writes node id, whose operator has op.Def.Prepare, in two steps.
-func prepare(c *copying, table *op.Table, id ir.ID) {
-	g, n, in := c.old, &c.old.Nodes[id], c.in(id)
+func prepare(c *nodes.Copying, table *op.Table, id ir.ID) {
+	g, n, in := c.Old, &c.Old.Nodes[id], c.In(id)
 	p := n.Op.Prepare
 	by := table.Must(p.By)
-	in[p.Input] = c.g.Add(by, n.Attrs, typeOf(by, n.Attrs, g.Type(g.In(id)[p.Input])), g.Origin(id), in[p.Input])
-	c.to[id] = c.g.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
+	in[p.Input] = c.G.Add(by, n.Attrs, nodes.TypeOf(by, n.Attrs, g.Type(g.In(id)[p.Input])), g.Origin(id), in[p.Input])
+	c.To[id] = c.G.Add(table.Must(p.Then), n.Attrs, g.Type(id), g.Origin(id), in...)
 }
 
 // PrepareOnce writes operators in two steps in the bodies of parfors:
@@ -67,7 +69,7 @@ func PrepareOnce(g *ir.Graph, table *op.Table) *ir.Graph {
 			continue
 		}
 		r, b := n.Region, n.Region.Graph
-		varies, c := make([]bool, b.Len()), copyOf(b)
+		varies, c := make([]bool, b.Len()), nodes.CopyOf(b)
 		for _, x := range r.Args[:len(n.Attrs.Ints("by"))] {
 			varies[x] = true
 		}
@@ -78,10 +80,10 @@ func PrepareOnce(g *ir.Graph, table *op.Table) *ir.Graph {
 			if p := body.Op.Prepare; p != nil && !varies[in[p.Input]] && long(in[p.Input]) {
 				prepare(c, table, id)
 			} else {
-				c.node(id)
+				c.Node(id)
 			}
 		}
-		n.Region = c.region(r)
+		n.Region = c.Region(r)
 	}
 	return g
 }
@@ -131,7 +133,7 @@ func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
 		if in.IsMatrix() && (!in.IsDense() || !in.Known() || in.Elem == types.Str) || in.Elem.Size() == 0 {
 			return 0, 0, false
 		}
-		own := alongRow(n, k)
+		own := layout.AlongRow(n, k)
 		if own != (in.IsDense() && in.Rows == t.Rows) {
 			return 0, 0, false
 		}
@@ -139,7 +141,7 @@ func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
 			cols = max(cols, in.Cols)
 		}
 	}
-	return t.Rows, cols, flops(g, id) <= keyedFlops*float64(t.Rows)
+	return t.Rows, cols, nodes.Flops(g, id) <= keyedFlops*float64(t.Rows)
 }
 
 // byKey is rowwise of a reduction by key, of few columns into a table that is small beside a panel.
@@ -187,7 +189,7 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 	}
 	if fails > 0 {
 		if b.stops == nil {
-			b.stops = stopsOf(b.g)
+			b.stops = nodes.StopsOf(b.g)
 		}
 		if b.stops[id]-b.stops[first] != fails-1 {
 			return false
@@ -228,10 +230,10 @@ func (b *rowBlocks) ofColumns(x ir.ID) bool {
 	case n.Op.Control == op.Part:
 		x = b.g.In(x)[0]
 		if folds = nil; b.g.Nodes[x].Op.Role == op.Reduces {
-			folds = pipeFolds(b.table, &b.g.Nodes[x])[n.Attrs.Int("at"):][:1]
+			folds = nodes.PipeFolds(b.table, &b.g.Nodes[x])[n.Attrs.Int("at"):][:1]
 		}
 	case n.Op.Role == op.Reduces:
-		folds = pipeFolds(b.table, n)
+		folds = nodes.PipeFolds(b.table, n)
 	}
 	return slices.ContainsFunc(folds, func(d *op.Def) bool { return d != nil && d.Fold == op.FoldCols })
 }

@@ -3,6 +3,8 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/layout"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -32,7 +34,7 @@ import (
 // It would be wrong across a send: one `<-` is one task. Operators may fail in a loop that computes all
 // of their elements, if no other node between them may fail (RATIONALE.md, "Why may operators of a nest
 // fail?"). Matrices that are cut into blocks are left alone.
-func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+func Group(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
 	f := newNesting(g, table, sizes)
 	if !f.any() {
 		return g
@@ -53,26 +55,26 @@ func Group(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 	if len(chosen) == 0 {
 		return g
 	}
-	return f.build(chosen, func(c *copying, m []ir.ID) {
+	return f.build(chosen, func(c *nodes.Copying, m []ir.ID) {
 		h := f.head[m[0]]
 		results := f.results[h]
 		if results == nil {
 			results = []ir.ID{h}
 		}
-		r, reads := regionOf(g, table, m, results)
-		c.made(table, "nest", f.space(results), r, through(c.to, reads), g.Origin(h), results...)
+		r, reads := nodes.RegionOf(g, table, m, results)
+		c.Made(table, "nest", f.space(results), r, nodes.Through(c.To, reads), g.Origin(h), results...)
 	})
 }
 
-func newNesting(g *ir.Graph, table *op.Table, sizes Sizes) *nesting {
-	return &nesting{groups: groups{g: g}, table: table, ramps: ramps(g), apart: sizes.Loops,
+func newNesting(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *nesting {
+	return &nesting{groups: groups{g: g}, table: table, ramps: layout.Ramps(g), apart: sizes.Loops,
 		kind: make([]memberKind, g.Len()), flops: make([]float64, g.Len())}
 }
 
 // cut finds which matrices are cut into blocks, and what may fail.
-func (f *nesting) cut(sizes Sizes) {
-	f.stops = stopsOf(f.g)
-	f.whole = wholes(f.g, sizes.filled().Block, preferredCuts(f.g), false, sizes.Rows)
+func (f *nesting) cut(sizes nodes.Sizes) {
+	f.stops = nodes.StopsOf(f.g)
+	f.whole = wholes(f.g, sizes.Filled().Block, preferredCuts(f.g), false, sizes.Rows)
 	clear(f.kind) // what is cut was not known
 }
 
@@ -105,7 +107,7 @@ type nesting struct {
 	reads []int     // at how many places a member is read for one element of the result of its group
 	steps []float64 // of groups, by the head
 	apart bool      // ranks share the rows: no chain that may fail joins a group, and no reduction without a state
-	stops stops
+	stops nodes.Stops
 	// ramps knows which integers are ramps, also among the arguments of the region that g is.
 	ramps func(g *ir.Graph, id ir.ID, rows int) bool
 	// partly reports, by member, that its readers may leave elements of it unread.
@@ -126,7 +128,7 @@ func (f *nesting) any() bool {
 					return true
 				}
 				read[x] = true
-				pipe, elements := storedPart(g, x)
+				pipe, elements := nodes.StoredPart(g, x)
 				ends := f.folds(id) && (f.points(x) || f.chain(x) && (g.Nodes[id].Op.Places || f.readsAgain(x, id)) || elements && f.readsAgain(pipe, id))
 				feeds := f.computes(x) && (f.moves(id) || f.picks(id) || f.points(id) || f.points(x)) || f.across(id, k)
 				moves := f.moves(x) && !f.views(x) || f.picks(x)
@@ -189,11 +191,11 @@ func (f *nesting) of(id ir.ID) memberKind {
 func (f *nesting) look(id ir.ID) memberKind {
 	g, t := f.g, f.g.Type(id)
 	n := &g.Nodes[id]
-	if n.Op.Control == op.Part && f.of(g.In(id)[0]) == foldMember && !sent(g, id) {
+	if n.Op.Control == op.Part && f.of(g.In(id)[0]) == foldMember && !nodes.Sent(g, id) {
 		return foldMember
 	}
 	folds := f.folds(id)
-	if sent(g, id) || !folds && (!t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0) || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) && (f.apart || !f.chain(id)) {
+	if nodes.Sent(g, id) || !folds && (!t.IsDense() || !t.Known() || t.Count() == 0 || t.Elem.Size() == 0) || g.Asks(id) || ir.MayFail(g, id) && !f.picks(id) && (f.apart || !f.chain(id)) {
 		return noMember
 	}
 	if f.whole != nil && !folds && !f.whole[id] {
@@ -238,9 +240,9 @@ func (f *nesting) find() {
 		reads := moved[x] + aligned[x]
 		if h == x {
 			reads, f.partly[x] = 1, false
-		} else if ir.MayFail(f.g, x) && (f.partly[x] || f.stops.among(x, h)-1 > fails[h]) {
+		} else if ir.MayFail(f.g, x) && (f.partly[x] || f.stops.Among(x, h)-1 > fails[h]) {
 			return false
-		} else if reads > mostReads || f.of(x) == noMember || f.of(x) == foldMember || float64(reads-1)*f.flops[x] > againFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
+		} else if reads > mostReads || f.of(x) == noMember || f.of(x) == foldMember || float64(reads-1)*f.flops[x] > nodes.AgainFlops || f.steps[h]+float64(reads)*f.flops[x] > againSteps {
 			return false
 		}
 		if ir.MayFail(f.g, x) {
@@ -300,7 +302,7 @@ func (f *nesting) viewed() *ir.Graph {
 			m.readers = readersOf(g)
 		}
 		by, others := split(m.readers[x], func(r ir.ID) bool { return f.of(r) == moveMember && !f.views(r) })
-		if len(by) != 1 || len(others) == 0 || sent(g, f.head[by[0]]) || !g.Type(f.head[by[0]]).IsDense() {
+		if len(by) != 1 || len(others) == 0 || nodes.Sent(g, f.head[by[0]]) || !g.Type(f.head[by[0]]).IsDense() {
 			continue
 		}
 		h := f.head[by[0]]
@@ -315,16 +317,16 @@ func (f *nesting) viewed() *ir.Graph {
 	if len(in) == 0 {
 		return g
 	}
-	c := copyOf(g)
+	c := nodes.CopyOf(g)
 	for id := range g.All() {
-		c.node(id)
+		c.Node(id)
 		for _, x := range in[id] {
 			t, s := g.Type(x), at[x]
 			place := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(s.row, s.col, t.Rows, t.Cols)})
-			c.to[x] = c.g.Add(f.table.Must("slice"), place, t, g.Origin(x), c.to[id])
+			c.To[x] = c.G.Add(f.table.Must("slice"), place, t, g.Origin(x), c.To[id])
 		}
 	}
-	return c.g
+	return c.G
 }
 
 // aligned reports that a chain reads operand k element by element.
@@ -333,7 +335,7 @@ func (f *nesting) aligned(id ir.ID, k int) bool {
 	if n.Region != nil && op.Mode(n.Attrs.Ints("modes")[k]) != op.Full {
 		return false
 	}
-	return sameShape(f.g.Type(f.g.In(id)[k]), spaceIn(f.g, id))
+	return nodes.SameShape(f.g.Type(f.g.In(id)[k]), nodes.SpaceIn(f.g, id))
 }
 
 // across reports that chain id, which has few columns, reads operand k, a chain with one column. A loop

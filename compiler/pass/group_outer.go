@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -22,11 +23,11 @@ import (
 // of its row has an inner loop of its own. Dear elements of a row are kept for that in memory of the
 // lanes, unless the row is long. It would be slow for a matrix in memory, whose rows lie far apart. It
 // comes before Partition: matrices that no loop stores need no blocks.
-func OuterRows(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+func OuterRows(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
 	}
-	return rowBlocksOf(turnTables(g, table, leastByRows*sizes.filled().Block), table, sizes, ofOuter)
+	return rowBlocksOf(turnTables(g, table, leastByRows*sizes.Filled().Block), table, sizes, ofOuter)
 }
 
 const (
@@ -46,15 +47,15 @@ func (b *rowBlocks) outer(id ir.ID) (rows, cols int, ok bool) {
 	}
 	switch {
 	case n.Op.Role == op.Reduces:
-		t = pipeSpace(n)
-		ok = !slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && !reduces(d) })
-	case n.Op.Role == op.Maps, elementwiseOperator(n):
+		t = nodes.PipeSpace(n)
+		ok = !slices.ContainsFunc(nodes.PipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && !reduces(d) })
+	case n.Op.Role == op.Maps, nodes.ElementwiseOperator(n):
 		ok = true
 	case reduces(n.Op) && n.Region == nil && n.Attrs == nil && len(in) == 1:
 		t, ok = g.Type(in[0]), true
-	case narrowProduct(n, t):
+	case nodes.NarrowProduct(n, t):
 		t, ok = g.Type(in[len(in)-2]), true
-	case n.Op.Role == op.Multiplies && n.Region == nil && !n.Attrs.Bool("ta") && t.Elem.IsFloat() && g.Type(in[0]).Cols <= fewProductCols:
+	case n.Op.Role == op.Multiplies && n.Region == nil && !n.Attrs.Bool("ta") && t.Elem.IsFloat() && g.Type(in[0]).Cols <= nodes.FewProductCols:
 		ok = true
 	}
 	ok = ok && t.IsDense() && t.Known() && t.Rows >= leastOuter && t.Cols >= manyByRows && t.Cols <= longestOf(t.Rows) &&
@@ -77,7 +78,7 @@ func longestOf(rows int) int {
 // stored reports a matrix of many rows and columns.
 func (b *rowBlocks) stored(x ir.ID) bool {
 	t := b.g.Type(x)
-	return t.IsMatrix() && t.Rows > fewProductCols && t.Cols > fewProductCols
+	return t.IsMatrix() && t.Rows > nodes.FewProductCols && t.Cols > nodes.FewProductCols
 }
 
 // madeIn reports whether a member of group at may read x: the group makes the matrices that it reads,
@@ -91,7 +92,7 @@ func (b *rowBlocks) madeIn(x ir.ID, at int32) bool { return !b.stored(x) || b.gr
 // sums of cheap elements are as fast along rows.
 func (b *rowBlocks) slowAlong(x ir.ID) bool {
 	n := &b.g.Nodes[x]
-	return n.Op.Role == op.Reduces && slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool {
+	return n.Op.Role == op.Reduces && slices.ContainsFunc(nodes.PipeFolds(b.table, n), func(d *op.Def) bool {
 		return d != nil && (d.Elements != nil || d.Class == loop.Norm || d.Class == loop.Var || d.Class == loop.Stddev || (d.Class == loop.Sum || d.Class == loop.Mean) && plan.ChainFlops(b.g, x) >= dearSums)
 	})
 }
@@ -104,7 +105,7 @@ func (b *rowBlocks) beginsWith(id ir.ID) ir.ID {
 		return g.In(id)[0]
 	}
 	if b.kind == ofOuter && n.Op.Role == op.Reduces {
-		for k, m := range modesOf(g, id, pipeSpace(n)) {
+		for k, m := range nodes.ModesOf(g, id, nodes.PipeSpace(n)) {
 			if m == op.RowVec {
 				return g.In(id)[k]
 			}
@@ -137,15 +138,15 @@ func (b *rowBlocks) spares(r *rowGroup) bool {
 // no product has such a column.
 func (b *rowBlocks) columnsTurned() *ir.Graph {
 	g := b.g
-	return changed(g, func(id ir.ID) bool {
+	return nodes.Changed(g, func(id ir.ID) bool {
 		in, role := g.In(id), g.Nodes[id].Op.Role
 		return b.group[id] >= 0 && b.all[b.group[id]].chosen && (role == op.Multiplies || role == op.MultipliesOnto) &&
-			g.Type(in[len(in)-1]).Rows > fewProductCols
-	}, func(c *copying, id ir.ID) {
-		n, in := &g.Nodes[id], c.in(id)
+			g.Type(in[len(in)-1]).Rows > nodes.FewProductCols
+	}, func(c *nodes.Copying, id ir.ID) {
+		n, in := &g.Nodes[id], c.In(id)
 		last := len(in) - 1
-		in[last] = c.g.Add(b.table.Must("t"), nil, transposed(c.g.Type(in[last])), g.Origin(id), in[last])
-		c.to[id] = c.g.Add(n.Op, n.Attrs.With("tb", op.Bool(!n.Attrs.Bool("tb"))), g.Type(id), g.Origin(id), in...)
+		in[last] = c.G.Add(b.table.Must("t"), nil, nodes.Transposed(c.G.Type(in[last])), g.Origin(id), in[last])
+		c.To[id] = c.G.Add(n.Op, n.Attrs.With("tb", op.Bool(!n.Attrs.Bool("tb"))), g.Type(id), g.Origin(id), in...)
 	})
 }
 
@@ -180,7 +181,7 @@ func turnTables(g *ir.Graph, table *op.Table, least int) *ir.Graph {
 		}
 	}
 	vectors := map[ir.ID]ir.ID{}
-	return changed(g, func(id ir.ID) bool { return s.turns[id] }, func(c *copying, id ir.ID) { s.write(c, id, vectors) })
+	return nodes.Changed(g, func(id ir.ID) bool { return s.turns[id] }, func(c *nodes.Copying, id ir.ID) { s.write(c, id, vectors) })
 }
 
 type turning struct {
@@ -197,9 +198,9 @@ func (s *turning) holdsTable(id ir.ID) bool { return len(s.g.Type(id).Parts()) >
 func (s *turning) isTable(id ir.ID) bool {
 	n := &s.g.Nodes[id]
 	if n.Op.Control == op.Part {
-		return pipeFolds(s.table, &s.g.Nodes[s.g.In(id)[0]])[n.Attrs.Int("at")] == nil
+		return nodes.PipeFolds(s.table, &s.g.Nodes[s.g.In(id)[0]])[n.Attrs.Int("at")] == nil
 	}
-	return n.Op.Role == op.Maps || elementwiseOperator(n)
+	return n.Op.Role == op.Maps || nodes.ElementwiseOperator(n)
 }
 
 // columnwise reports a node that turns if the tables that it reads do.
@@ -207,20 +208,20 @@ func (s *turning) columnwise(id ir.ID) bool {
 	g, n, in := s.g, &s.g.Nodes[id], s.g.In(id)
 	t, dear := g.Type(id), true
 	switch {
-	case sent(g, id):
+	case nodes.Sent(g, id):
 		return false
 	case n.Op.Control == op.Part:
 		return s.turns[in[0]]
 	case n.Op.Role == op.Reduces:
-		folds := pipeFolds(s.table, n)
+		folds := nodes.PipeFolds(s.table, n)
 		if slices.ContainsFunc(folds, func(d *op.Def) bool { return d != nil && d.Turned == "" }) {
 			return false
 		}
-		t, dear = pipeSpace(n), folds[0] == nil || plan.ChainFlops(g, id) >= dearSums
-	case n.Op.Role == op.Maps, elementwiseOperator(n):
+		t, dear = nodes.PipeSpace(n), folds[0] == nil || plan.ChainFlops(g, id) >= dearSums
+	case n.Op.Role == op.Maps, nodes.ElementwiseOperator(n):
 	case n.Op.Turned != "" && n.Region == nil && n.Attrs == nil:
 		return s.turns[in[0]] && s.isTable(in[0])
-	case n.Op.Role == op.Multiplies && n.Region == nil && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.IsDense() && t.Cols <= fewProductCols:
+	case n.Op.Role == op.Multiplies && n.Region == nil && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.IsDense() && t.Cols <= nodes.FewProductCols:
 		return s.turns[in[0]] && s.isTable(in[0]) && !s.turns[in[1]]
 	default:
 		return false
@@ -228,7 +229,7 @@ func (s *turning) columnwise(id ir.ID) bool {
 	if !t.IsDense() || !t.Known() || t.Cols < leastOuter || t.Rows < manyByRows || t.Rows > longestOf(t.Cols) || t.Count() < s.least || n.Draws() || ir.MayFail(g, id) {
 		return false
 	}
-	for k, m := range modesOf(g, id, t) {
+	for k, m := range nodes.ModesOf(g, id, t) {
 		if m == op.Trans || m == op.Full && !s.turns[in[k]] {
 			return false
 		}
@@ -238,25 +239,25 @@ func (s *turning) columnwise(id ir.ID) bool {
 }
 
 // write adds node id, turned. vectors has the turned ones of those that it reads.
-func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
+func (s *turning) write(c *nodes.Copying, id ir.ID, vectors map[ir.ID]ir.ID) {
 	g, n, o := s.g, &s.g.Nodes[id], s.g.Origin(id)
-	t, in, attrs, d := g.Type(id), c.in(id), n.Attrs, n.Op
-	space, made := t, d.Role == op.Maps || d.Role == op.Reduces || elementwiseOperator(n)
+	t, in, attrs, d := g.Type(id), c.In(id), n.Attrs, n.Op
+	space, made := t, d.Role == op.Maps || d.Role == op.Reduces || nodes.ElementwiseOperator(n)
 	switch {
 	case d.Control == op.Part || d.Fold != op.NoFold:
-		t = transposed(t)
+		t = nodes.Transposed(t)
 		if d.Control != op.Part {
 			d = s.table.Must(d.Turned)
 		}
 	case d.Role == op.Multiplies:
-		c.to[id] = c.g.Add(d, attrs.With("ta", op.Bool(false)), t, o, in...)
+		c.To[id] = c.G.Add(d, attrs.With("ta", op.Bool(false)), t, o, in...)
 		return
 	case d.Role == op.Reduces:
-		space = pipeSpace(n)
+		space = nodes.PipeSpace(n)
 		var names []string
-		for _, f := range pipeFolds(s.table, n) {
+		for _, f := range nodes.PipeFolds(s.table, n) {
 			if f == nil {
-				names = append(names, stores)
+				names = append(names, nodes.Stores)
 			} else {
 				names = append(names, f.Turned)
 			}
@@ -264,11 +265,11 @@ func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
 		attrs = attrs.With("fold", op.Str(strings.Join(names, " "))).With("rows", op.Int(space.Cols)).With("cols", op.Int(space.Rows))
 		parts := t.Parts()
 		for k := range parts {
-			parts[k] = transposed(parts[k])
+			parts[k] = nodes.Transposed(parts[k])
 		}
-		t = tupleOf(parts)
+		t = nodes.TupleOf(parts)
 	default:
-		t = transposed(t)
+		t = nodes.Transposed(t)
 	}
 	if made {
 		modes := s.vectors(c, id, space, in, vectors)
@@ -276,18 +277,18 @@ func (s *turning) write(c *copying, id ir.ID, vectors map[ir.ID]ir.ID) {
 			attrs = attrs.With("modes", op.Ints(modes...))
 		}
 	}
-	c.to[id] = c.g.Add(d, attrs, t, o, in...)
-	c.g.Nodes[c.to[id]].Region = n.Region
+	c.To[id] = c.G.Add(d, attrs, t, o, in...)
+	c.G.Nodes[c.To[id]].Region = n.Region
 	if !s.isTable(id) && len(t.Parts()) == 1 {
-		c.to[id] = s.turned(c, id, c.to[id])
+		c.To[id] = s.turned(c, id, c.To[id])
 	}
 }
 
 // vectors replaces, in the operands in of node id, rows and columns by their transposes. It returns the
 // modes of all operands in the turned space. The map vectors keeps the transposes that were added.
-func (s *turning) vectors(c *copying, id ir.ID, space types.Type, in []ir.ID, vectors map[ir.ID]ir.ID) (modes []int) {
+func (s *turning) vectors(c *nodes.Copying, id ir.ID, space types.Type, in []ir.ID, vectors map[ir.ID]ir.ID) (modes []int) {
 	swapped := map[op.Mode]op.Mode{op.RowVec: op.ColVec, op.ColVec: op.RowVec}
-	for k, m := range modesOf(s.g, id, space) {
+	for k, m := range nodes.ModesOf(s.g, id, space) {
 		to, vector := swapped[m]
 		if !vector {
 			modes = append(modes, int(m))
@@ -298,7 +299,7 @@ func (s *turning) vectors(c *copying, id ir.ID, space types.Type, in []ir.ID, ve
 		switch {
 		case is:
 		case s.g.Nodes[x].Op.Shard.Kind == op.ShardTranspose:
-			y = c.to[s.g.In(x)[0]]
+			y = c.To[s.g.In(x)[0]]
 		default:
 			y = s.turned(c, id, in[k])
 		}
@@ -308,8 +309,8 @@ func (s *turning) vectors(c *copying, id ir.ID, space types.Type, in []ir.ID, ve
 }
 
 // turned adds the transpose of the new node x, with the origin of node id.
-func (s *turning) turned(c *copying, id, x ir.ID) ir.ID {
-	return c.g.Add(s.table.Must("t"), nil, transposed(c.g.Type(x)), s.g.Origin(id), x)
+func (s *turning) turned(c *nodes.Copying, id, x ir.ID) ir.ID {
+	return c.G.Add(s.table.Must("t"), nil, nodes.Transposed(c.G.Type(x)), s.g.Origin(id), x)
 }
 
 // written reports a node that a loop over rows computes.
@@ -324,5 +325,5 @@ func (b *rowBlocks) written(id ir.ID) bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(pipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && d.Class == loop.NoClass && d.Elements == nil })
+	return !slices.ContainsFunc(nodes.PipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && d.Class == loop.NoClass && d.Elements == nil })
 }

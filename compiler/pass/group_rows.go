@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -30,7 +31,7 @@ import (
 // in a cache. Operators that may fail stay outside, so that the first failure in program order is the
 // one that is told. Groups whose matrices rows and columns make have been found before
 // (group_outer.go).
-func RowBlocks(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
+func RowBlocks(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
 	}
@@ -47,8 +48,8 @@ const (
 )
 
 // rowBlocksOf makes the tasks of a kind.
-func rowBlocksOf(g *ir.Graph, table *op.Table, sizes Sizes, kind rowsKind) *ir.Graph {
-	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, kind: kind, block: sizes.filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), begun: map[ir.ID]int32{}}
+func rowBlocksOf(g *ir.Graph, table *op.Table, sizes nodes.Sizes, kind rowsKind) *ir.Graph {
+	b := &rowBlocks{g: g, table: table, ranks: sizes.Loops, kind: kind, block: sizes.Filled().Block, group: make([]int32, g.Len()), reads: make([]map[int32]bool, g.Len()), begun: map[ir.ID]int32{}}
 	for i := range g.Nodes {
 		b.group[i] = -1
 		if b.join(ir.ID(i)); b.group[i] < 0 {
@@ -100,7 +101,7 @@ type rowBlocks struct {
 	block int
 	ranks bool // share the rows: what is of all rows and has no state stays outside
 	kind  rowsKind
-	stops stops
+	stops nodes.Stops
 	// readBy has the readers of every node where a group was asked whether it spares.
 	readBy [][]ir.ID
 	group  []int32          // of each node; -1: none
@@ -137,7 +138,7 @@ type rowGroup struct {
 func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	g := b.g
 	n, t := &g.Nodes[id], g.Type(id)
-	if sent(g, id) || n.Draws() && (b.kind == ofKeys || b.kind == ofRows && n.Op.Role != op.Reduces) {
+	if nodes.Sent(g, id) || n.Draws() && (b.kind == ofKeys || b.kind == ofRows && n.Op.Role != op.Reduces) {
 		return 0, 0, false
 	}
 	switch {
@@ -146,13 +147,13 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	case b.kind == ofOuter:
 		return b.outer(id)
 	case n.Op.Role == op.Reduces:
-		for _, d := range pipeFolds(b.table, n) {
+		for _, d := range nodes.PipeFolds(b.table, n) {
 			if d != nil && (d.Fold == op.FoldAll && (b.ranks && !merges(d) || d.Class == loop.NoClass && !d.Places) || d.Fold == op.FoldCols && !b.columnwise(d)) {
 				return 0, 0, false
 			}
 		}
-		t = pipeSpace(n)
-	case n.Op.Role == op.Maps, elementwiseOperator(n):
+		t = nodes.PipeSpace(n)
+	case n.Op.Role == op.Maps, nodes.ElementwiseOperator(n):
 	case (n.Op.Fold == op.FoldRows || b.columnwise(n.Op)) && n.Region == nil && n.Attrs == nil && len(g.In(id)) == 1, fewOrdered(g, id):
 		t = g.Type(g.In(id)[0])
 	case b.kind == ofKeys:
@@ -174,7 +175,7 @@ func fewOrdered(g *ir.Graph, id ir.ID) bool {
 		return false
 	}
 	x, most := g.Type(g.In(id)[0]), orderedByRows
-	if n.Op.Cost(sigOf(g, id), g.Type(id)).Flops <= float64(x.Count()) { // a kernel multiplies longer rows faster
+	if n.Op.Cost(nodes.SigOf(g, id), g.Type(id)).Flops <= float64(x.Count()) { // a kernel multiplies longer rows faster
 		most = fewByRows
 	}
 	return x.Known() && x.Cols > 1 && x.Cols <= most
@@ -191,7 +192,7 @@ func fewTerms(g *ir.Graph, id ir.ID, block int) bool {
 // products returns the number of multiplications that make a row of product id.
 func products(g *ir.Graph, id ir.ID) int {
 	t := g.Type(id)
-	return int(g.Nodes[id].Op.Cost(sigOf(g, id), t).Flops) / 2 / t.Rows
+	return int(g.Nodes[id].Op.Cost(nodes.SigOf(g, id), t).Flops) / 2 / t.Rows
 }
 
 // readable reports a node whose operands are matrices of known sizes, none of them read transposed.
@@ -387,17 +388,17 @@ func (b *rowBlocks) build() *ir.Graph {
 			outside[x] = outside[x] || b.group[x] != b.group[i]
 		}
 	}
-	b.stops = stopsOf(b.g)
+	b.stops = nodes.StopsOf(b.g)
 	for slices.ContainsFunc(b.all, func(r rowGroup) bool { return r.chosen }) {
-		m := &rowBuilding{rowBlocks: b, copying: copyOf(b.g), outside: outside}
-		m.to = slices.Repeat([]ir.ID{ir.None}, b.g.Len())
+		m := &rowBuilding{rowBlocks: b, Copying: nodes.CopyOf(b.g), outside: outside}
+		m.To = slices.Repeat([]ir.ID{ir.None}, b.g.Len())
 		for id := range b.g.All() {
 			if r := m.chosen(id); r == nil || r.members[len(r.members)-1] == id {
 				m.emit(id)
 			}
 		}
 		if m.early == nil {
-			return m.copying.g
+			return m.Copying.G
 		}
 		m.early.chosen = false
 	}
@@ -406,7 +407,7 @@ func (b *rowBlocks) build() *ir.Graph {
 
 type rowBuilding struct {
 	*rowBlocks
-	*copying
+	*nodes.Copying
 	outside []bool    // a node outside of its group reads it
 	told    int32     // how many nodes that may fail have been copied
 	in      *rowGroup // the one whose operands are copied
@@ -429,14 +430,14 @@ func (m *rowBuilding) chosen(id ir.ID) *rowGroup {
 
 // emit adds node id, or its group, after all that it reads.
 func (m *rowBuilding) emit(id ir.ID) {
-	if m.to[id] != ir.None || m.early != nil {
+	if m.To[id] != ir.None || m.early != nil {
 		return
 	}
 	if r := m.chosen(id); r != nil {
 		m.emitGroup(r)
 		return
 	}
-	for _, x := range m.old.In(id) {
+	for _, x := range m.Old.In(id) {
 		m.emit(x)
 	}
 	before := int32(0)
@@ -444,7 +445,7 @@ func (m *rowBuilding) emit(id ir.ID) {
 		before = m.stops[id-1]
 	}
 	if m.tell(id, m.stops[id]-before); m.early == nil {
-		m.node(id)
+		m.Node(id)
 	}
 }
 
@@ -456,7 +457,7 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 			results = append(results, x)
 		}
 	}
-	region, reads := regionOf(m.old, m.table, r.members, results)
+	region, reads := nodes.RegionOf(m.Old, m.table, r.members, results)
 	around := m.in
 	m.in = r
 	for _, y := range reads {
@@ -483,7 +484,7 @@ func (m *rowBuilding) emitGroup(r *rowGroup) {
 		last = r.told
 	}
 	for _, x := range r.members {
-		m.to[x] = 0 // unread nodes have been made, too
+		m.To[x] = 0 // unread nodes have been made, too
 	}
-	m.made(m.table, "byrows", attrs, region, through(m.to, reads), m.old.Origin(last), results...)
+	m.Made(m.table, "byrows", attrs, region, nodes.Through(m.To, reads), m.Old.Origin(last), results...)
 }

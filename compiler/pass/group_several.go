@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 )
@@ -26,7 +27,7 @@ func (f *fusion) several() {
 	g := f.g
 	readers := make(map[ir.ID][]ir.ID)
 	for id := range g.All() {
-		if !f.folds(id) || sent(f.g, id) {
+		if !f.folds(id) || nodes.Sent(f.g, id) {
 			continue
 		}
 		x := g.In(id)[0]
@@ -58,7 +59,7 @@ func (f *fusion) several() {
 // sharings decides for the reductions of x. members is the chain if x is the head of one.
 func (f *fusion) sharings(x ir.ID, reductions, members []ir.ID) {
 	first, second := f.passes(reductions)
-	chain := f.fusable(x) && f.head[x] == x && !sent(f.g, x)
+	chain := f.fusable(x) && f.head[x] == x && !nodes.Sent(f.g, x)
 	alone := chain && len(reductions) == int(f.uses[x]) // it has no other reader
 	switch {
 	case alone && len(second) == 0:
@@ -100,7 +101,7 @@ const (
 func (f *fusion) repeated() *ir.Graph {
 	g := f.g
 	may := func(id ir.ID) bool {
-		return f.head[id] == id && f.uses[id] > 1 && f.fusable(id) && !sent(g, id) && g.Type(id).Count() > 1
+		return f.head[id] == id && f.uses[id] > 1 && f.fusable(id) && !nodes.Sent(g, id) && g.Type(id).Count() > 1
 	}
 	any := false // seldom: tiled graphs are large
 	for i := range g.Nodes {
@@ -111,34 +112,34 @@ func (f *fusion) repeated() *ir.Graph {
 	}
 	readers, members := readersOf(g), f.members(f.fusable)
 	var copies map[ir.ID]*again // by the last of the chain
-	c := copyOf(g)
+	c := nodes.CopyOf(g)
 	for id := range g.All() {
 		for _, x := range g.In(id) {
 			if a := copies[x]; a != nil {
 				to, is := a.made[f.reader(id, x)]
 				if !is {
 					for _, m := range a.members {
-						c.node(m)
+						c.Node(m)
 					}
-					to = c.to[x]
+					to = c.To[x]
 					a.made[f.reader(id, x)] = to
 				}
-				c.to[x] = to
+				c.To[x] = to
 			}
 		}
-		if c.node(id); may(id) {
+		if c.Node(id); may(id) {
 			if m := f.chainAgain(id, members[id], readers[id]); m != nil {
 				if copies == nil {
 					copies = map[ir.ID]*again{}
 				}
-				copies[id] = &again{m, map[ir.ID]ir.ID{f.reader(readers[id][0], id): c.to[id]}}
+				copies[id] = &again{m, map[ir.ID]ir.ID{f.reader(readers[id][0], id): c.To[id]}}
 			}
 		}
 	}
 	if copies == nil {
 		return g
 	}
-	return c.g
+	return c.G
 }
 
 // again is a chain that several groups compute.
@@ -160,14 +161,14 @@ func (f *fusion) reader(r, x ir.ID) ir.ID {
 // the constructors that it alone reads. It returns nil if x is better stored.
 func (f *fusion) chainAgain(x ir.ID, m, readers []ir.ID) []ir.ID {
 	g, t := f.g, f.g.Type(x)
-	flops, seen := 0.0, setOf(m)
+	flops, seen := 0.0, nodes.SetOf(m)
 	var whole, drawn []ir.ID // the matrices of its size that it reads
 	for _, id := range m {
 		n := &g.Nodes[id]
 		if n.Op.Cost == nil || !n.Op.Laws.Has(op.Total) || f.readsTransposed(id) {
 			return nil
 		}
-		flops += n.Op.Cost(sigOf(g, id), t).Flops
+		flops += n.Op.Cost(nodes.SigOf(g, id), t).Flops
 		for _, y := range g.In(id) {
 			d := &g.Nodes[y]
 			switch {
@@ -175,7 +176,7 @@ func (f *fusion) chainAgain(x ir.ID, m, readers []ir.ID) []ir.ID {
 			case f.isNumber(y):
 			case d.Op.Draw != nil && f.uses[y] == 1 && f.mayDraw(y, id):
 				drawn = append(drawn, y)
-				flops += d.Op.Cost(sigOf(g, y), t).Flops
+				flops += d.Op.Cost(nodes.SigOf(g, y), t).Flops
 			default:
 				whole = append(whole, y)
 			}
@@ -198,7 +199,7 @@ func (f *fusion) chainAgain(x ir.ID, m, readers []ir.ID) []ir.ID {
 	switch {
 	case more == 0:
 		return nil
-	case len(whole) == 0 && (flops <= repeatedFlops || flops*more <= againFlops && t.Bytes() > mostCached):
+	case len(whole) == 0 && (flops <= repeatedFlops || flops*more <= nodes.AgainFlops && t.Bytes() > mostCached):
 		return append(drawn, m...)
 	case len(whole) == 1 && len(m) == 1 && len(drawn) == 0 && flops <= repeatedFlops && reduced && !rows && !groups[x]:
 		return m
@@ -274,7 +275,7 @@ func (f *fusion) share(given []bool, members []ir.ID, s sharing) {
 	var results []ir.ID
 	var names []string
 	if given[s.of] = given[s.of] || s.chain; s.store {
-		results, names = append(results, s.of), append(names, stores)
+		results, names = append(results, s.of), append(names, nodes.Stores)
 	}
 	for _, r := range s.folds {
 		results, names = append(results, r), append(names, g.Nodes[r].Op.Name)
@@ -305,9 +306,9 @@ func (f *fusion) cheaper(x ir.ID, members []ir.ID) bool {
 			}
 		}
 		if c := g.Nodes[id].Op.Cost; c != nil {
-			flops += c(sigOf(g, id), g.Type(id)).Flops
+			flops += c(nodes.SigOf(g, id), g.Type(id)).Flops
 		}
 	}
 	store := 2 * float64(g.Type(x).Bytes()) // a store reads the line first
-	return flops <= againFlops*n && read <= store+float64(g.Type(x).Bytes())
+	return flops <= nodes.AgainFlops*n && read <= store+float64(g.Type(x).Bytes())
 }

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -22,14 +23,14 @@ import (
 // A matrix whose codes are not checked becomes its codes if all that read it are made of them. It would
 // be wrong for a product that is sent (one `<-` is one task), and pointless if the operands are cut, so
 // panel bounds the rows of a product without panels.
-func FoldGroups(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	return foldGroups(g, table, sizes.filled(), 0)
+func FoldGroups(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
+	return foldGroups(g, table, sizes.Filled(), 0)
 }
 
 // FoldGroupsOfPoints is FoldGroups in the body of a parfor. A small matrix of codes stays in the loop
 // of the body: to compare and add takes less time than a call.
-func FoldGroupsOfPoints(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	sizes = sizes.filled()
+func FoldGroupsOfPoints(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
+	sizes = sizes.Filled()
 	return foldGroups(g, table, sizes, sizes.Block/leastCodes)
 }
 
@@ -41,7 +42,7 @@ const leastCodes = 8
 type codeGroups struct {
 	g     *ir.Graph
 	table *op.Table
-	sizes Sizes
+	sizes nodes.Sizes
 	codes map[ir.ID]bool // the matrices of codes, and sparse transposes of such, for which their codes suffice
 }
 
@@ -52,7 +53,7 @@ type grouped struct {
 	turns, pairs bool // the sums are the transpose; x is a matrix of codes, too
 }
 
-func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph {
+func foldGroups(g *ir.Graph, table *op.Table, sizes nodes.Sizes, least int) *ir.Graph {
 	f := &codeGroups{g, table, sizes, map[ir.ID]bool{}}
 	for i := range g.Nodes {
 		id := ir.ID(i)
@@ -74,7 +75,7 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 			}
 		}
 	}
-	c := copyOf(g)
+	c := nodes.CopyOf(g)
 	for i := range g.Nodes {
 		id := ir.ID(i)
 		t, o := g.Type(id), g.Origin(id)
@@ -82,45 +83,45 @@ func foldGroups(g *ir.Graph, table *op.Table, sizes Sizes, least int) *ir.Graph 
 		k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(g.Type(s.h).Cols)})
 		switch {
 		case f.codes[id] && f.turned(id):
-			c.to[i] = c.in(id)[0]
+			c.To[i] = c.In(id)[0]
 		case f.codes[id] && !f.checked(id):
 			k = k.With("k", op.Int(t.Cols))
-			c.to[i] = c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), o, c.in(id)...)
+			c.To[i] = c.G.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), o, c.In(id)...)
 		case !is:
-			c.node(id)
+			c.Node(id)
 		case s.pairs:
 			size := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(t.Rows)}, op.Attr{Name: "m", Val: op.Int(t.Cols)})
 			counts := types.DenseOf(types.I64, t.Rows, t.Cols)
-			c.to[i] = c.g.Add(table.Must("ctable"), size, counts, o, f.code(c, s.h), f.code(c, s.x))
-			c.to[i] = c.g.Add(table.Must("f64"), nil, counts.With(types.F64), o, c.to[i])
+			c.To[i] = c.G.Add(table.Must("ctable"), size, counts, o, f.code(c, s.h), f.code(c, s.x))
+			c.To[i] = c.G.Add(table.Must("f64"), nil, counts.With(types.F64), o, c.To[i])
 			if !t.IsDense() {
-				c.to[i] = c.g.Add(table.Must("sparse"), nil, t, o, c.to[i])
+				c.To[i] = c.G.Add(table.Must("sparse"), nil, t, o, c.To[i])
 			}
 		case s.x == ir.None:
-			c.to[i] = c.g.Add(table.Must("onehot.counts"), k, t, o, f.code(c, s.h))
+			c.To[i] = c.G.Add(table.Must("onehot.counts"), k, t, o, f.code(c, s.h))
 		default:
 			made := t
 			if s.turns {
 				made.Rows, made.Cols = t.Cols, t.Rows
 			}
-			c.to[i] = c.g.Add(table.Must("onehot.sums"), k.With("panel", op.Int(s.panel)), made, o, f.code(c, s.h), c.to[s.x])
+			c.To[i] = c.G.Add(table.Must("onehot.sums"), k.With("panel", op.Int(s.panel)), made, o, f.code(c, s.h), c.To[s.x])
 			if s.turns {
-				c.to[i] = c.g.Add(table.Must("t"), nil, t, o, c.to[i])
+				c.To[i] = c.G.Add(table.Must("t"), nil, t, o, c.To[i])
 			}
 		}
 	}
-	return joinCodes(DropDead(c.g), table)
+	return joinCodes(DropDead(c.G), table)
 }
 
 // longestChain is the panel of sums that are one chain: more rows than memory holds.
 const longestChain = 1 << 40
 
 // code returns the codes of h in the copy.
-func (f *codeGroups) code(c *copying, h ir.ID) ir.ID {
+func (f *codeGroups) code(c *nodes.Copying, h ir.ID) ir.ID {
 	if f.checked(h) {
-		return c.in(h)[0]
+		return c.In(h)[0]
 	}
-	return c.to[h]
+	return c.To[h]
 }
 
 // checked reports a matrix of checked codes.
@@ -167,17 +168,17 @@ func (f *codeGroups) sums(id ir.ID) (grouped, bool) {
 	if open && s.panel > 0 {
 		s.panel = longestChain
 	}
-	if t := g.Type(s.h); !f.codes[s.h] || !sameSend(g, s.h, id) {
+	if t := g.Type(s.h); !f.codes[s.h] || !nodes.SameSend(g, s.h, id) {
 		return grouped{}, false
 	} else if s.x == ir.None {
 		return s, true
-	} else if !open && f.codes[s.x] && sameSend(g, s.x, id) && !sent(g, id) && g.Type(id).Count() <= min(t.Rows/2, mostKeyed) {
+	} else if !open && f.codes[s.x] && nodes.SameSend(g, s.x, id) && !nodes.Sent(g, id) && g.Type(id).Count() <= min(t.Rows/2, mostKeyed) {
 		s.pairs = true
 		return s, true
 	}
 	t := g.Type(s.x)
 	cut := !open && s.panel > 0 && !panels && (t.Rows > s.panel || t.Count() > f.sizes.Block)
-	return s, s.x != s.h && t.IsDense() && t.Elem == types.F64 && t.Cols != types.Unknown && t.Known() != open && !cut && !(s.turns && sent(g, id)) &&
+	return s, s.x != s.h && t.IsDense() && t.Elem == types.F64 && t.Cols != types.Unknown && t.Known() != open && !cut && !(s.turns && nodes.Sent(g, id)) &&
 		(!open || f.rowsOf(s.h) == f.rowsOf(s.x))
 }
 
@@ -190,7 +191,7 @@ func (f *codeGroups) rowsOf(id ir.ID) ir.ID {
 	switch in := g.In(id); {
 	case n.Op == f.table.Must("pick.rows") && g.Type(in[1]).Cols == 1:
 		return f.rowsOf(in[1])
-	case elementwiseOperator(n), ofCodes(g, id):
+	case nodes.ElementwiseOperator(n), ofCodes(g, id):
 		for _, x := range in {
 			switch {
 			case !open(x):
@@ -215,7 +216,7 @@ func (f *codeGroups) rowsOf(id ir.ID) ir.ID {
 // It would be wrong if something else might fail between the check and the first of them.
 func joinCodes(g *ir.Graph, table *op.Table) *ir.Graph {
 	code, sums, counts := table.Must("onehot.code"), table.Must("onehot.sums"), table.Must("onehot.counts")
-	readers, stops, out := readersOf(g), stopsOf(g), g.Clone()
+	readers, stops, out := readersOf(g), nodes.StopsOf(g), g.Clone()
 	for i := range g.Nodes {
 		h := ir.ID(i)
 		by := func(r ir.ID) bool { return g.Nodes[r].Op == sums || g.Nodes[r].Op == counts }
@@ -246,14 +247,14 @@ func ofCodes(g *ir.Graph, id ir.ID) bool { return g.Nodes[id].Op.Role == op.Code
 // the matrix in terms of the codes (take-by-code), and loops may make it (sinkCodes). It would be wrong
 // for a matrix that is sent, which is one task.
 func Codes(g *ir.Graph, table *op.Table) *ir.Graph {
-	g = changed(g, func(id ir.ID) bool {
+	g = nodes.Changed(g, func(id ir.ID) bool {
 		t := g.Type(id)
-		return ofCodes(g, id) && t.IsDense() && t.Known() && !g.Nodes[id].Op.Laws.Has(op.Total) && !sent(g, id)
-	}, func(c *copying, id ir.ID) {
-		t, o := c.old.Type(id), c.old.Origin(id)
+		return ofCodes(g, id) && t.IsDense() && t.Known() && !g.Nodes[id].Op.Laws.Has(op.Total) && !nodes.Sent(g, id)
+	}, func(c *nodes.Copying, id ir.ID) {
+		t, o := c.Old.Type(id), c.Old.Origin(id)
 		k := op.MakeAttrs(op.Attr{Name: "k", Val: op.Int(t.Cols)})
-		code := c.g.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), o, c.in(id)...)
-		c.to[id] = c.g.Add(table.Must("onehot.of"), k, t, o, code)
+		code := c.G.Add(table.Must("onehot.code"), k, types.DenseOf(types.I64, t.Rows, 1), o, c.In(id)...)
+		c.To[id] = c.G.Add(table.Must("onehot.of"), k, t, o, code)
 	})
 	if out := sinkCodes(g, table); out != g {
 		return DropDead(out)
@@ -286,24 +287,24 @@ func sinkCodes(g *ir.Graph, table *op.Table) *ir.Graph {
 			}
 			code := g.In(h)[0]
 			g.In(id)[k] = code
-			n.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
-				c, a := copyOf(r.Graph), r.Args[k-offset]
+			n.Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
+				c, a := nodes.CopyOf(r.Graph), r.Args[k-offset]
 				var column ir.ID
 				for j := range r.Graph.Nodes {
 					if x := ir.ID(j); x != a {
-						c.node(x)
+						c.Node(x)
 						continue
 					}
 					o := ir.Origin{Span: g.Nodes[h].Span}
-					column = c.g.Add(arg, nil, g.Type(code), o)
-					c.to[a] = c.g.Add(of, g.Nodes[h].Attrs, g.Type(h), o, column)
+					column = c.G.Add(arg, nil, g.Type(code), o)
+					c.To[a] = c.G.Add(of, g.Nodes[h].Attrs, g.Type(h), o, column)
 				}
-				out := c.region(r)
+				out := c.Region(r)
 				out.Args[k-offset] = column
 				return out
 			})
 		}
-		n.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+		n.Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
 			return &ir.Region{Graph: sinkCodes(r.Graph, table), Args: r.Args, Yields: r.Yields}
 		})
 	}
@@ -369,12 +370,12 @@ func CompareCodes(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op == of }) {
 		return g
 	}
-	c, ofCodes := copyOf(g), make([]bool, g.Len())
+	c, ofCodes := nodes.CopyOf(g), make([]bool, g.Len())
 	elementwise := func(d *op.Def) bool { return d.Laws.Has(op.Elementwise | op.Pure) }
 	for i := range g.Nodes {
 		id := ir.ID(i)
-		in, d := c.in(id), g.Nodes[i].Op
-		ofCodes[i] = d == of && g.Type(id).Rows > 1 && g.Type(id).Cols > 1 || elementwise(d) && !sent(g, id) && !ir.MayFail(g, id)
+		in, d := c.In(id), g.Nodes[i].Op
+		ofCodes[i] = d == of && g.Type(id).Rows > 1 && g.Type(id).Cols > 1 || elementwise(d) && !nodes.Sent(g, id) && !ir.MayFail(g, id)
 		any := d == of
 		for k, x := range g.In(id) {
 			any = any || ofCodes[x]
@@ -384,26 +385,26 @@ func CompareCodes(g *ir.Graph, table *op.Table) *ir.Graph {
 			}
 		}
 		ofCodes[i] = ofCodes[i] && any
-		c.to[i] = c.g.CopyNode(g, id, in...)
+		c.To[i] = c.G.CopyNode(g, id, in...)
 	}
-	return DropDead(c.g)
+	return DropDead(c.G)
 }
 
 // compared returns a copy of node x, a matrix of checked codes or elementwise operators on one.
-func compared(c *copying, table *op.Table, of *op.Def, x ir.ID) ir.ID {
-	n, t, o := &c.old.Nodes[x], c.old.Type(x), c.old.Origin(x)
+func compared(c *nodes.Copying, table *op.Table, of *op.Def, x ir.ID) ir.ID {
+	n, t, o := &c.Old.Nodes[x], c.Old.Type(x), c.Old.Origin(x)
 	if n.Op == of {
 		attrs := op.MakeAttrs(op.Attr{Name: "a", Val: op.Int(0)}, op.Attr{Name: "b", Val: op.Int(t.Cols)}, op.Attr{Name: "step", Val: op.Int(1)})
-		keys := c.g.Add(table.Must("seq"), attrs, types.DenseOf(types.I64, t.Cols, 1), o)
-		keys = c.g.Add(table.Must("t"), nil, types.DenseOf(types.I64, 1, t.Cols), o, keys)
-		same := c.g.Add(table.Infix("=="), nil, t.With(types.Bool), o, c.in(x)[0], keys)
-		return c.g.Add(table.Must("f64"), nil, t, o, same)
+		keys := c.G.Add(table.Must("seq"), attrs, types.DenseOf(types.I64, t.Cols, 1), o)
+		keys = c.G.Add(table.Must("t"), nil, types.DenseOf(types.I64, 1, t.Cols), o, keys)
+		same := c.G.Add(table.Infix("=="), nil, t.With(types.Bool), o, c.In(x)[0], keys)
+		return c.G.Add(table.Must("f64"), nil, t, o, same)
 	}
-	in := c.in(x)
-	for k, y := range c.old.In(x) {
-		if !c.old.Type(y).IsScalar() {
+	in := c.In(x)
+	for k, y := range c.Old.In(x) {
+		if !c.Old.Type(y).IsScalar() {
 			in[k] = compared(c, table, of, y)
 		}
 	}
-	return c.g.Add(n.Op, n.Attrs, t, o, in...)
+	return c.G.Add(n.Op, n.Attrs, t, o, in...)
 }

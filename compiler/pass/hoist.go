@@ -3,6 +3,8 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/layout"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -23,33 +25,33 @@ import (
 // A parfor computes its invariants once by itself. What moves out of it are sorts, and what they sort:
 // a sort in it would be made in part for each point where points read different rows (part-sorts).
 func Hoist(g *ir.Graph, table *op.Table, constants bool) *ir.Graph {
-	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return isControl(&n) || sortsOfPoints(&n) }) {
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return nodes.IsControl(&n) || sortsOfPoints(&n) }) {
 		return g
 	}
-	h := &hoisting{copying: copyOf(g), arg: table.Must("arg"), constants: constants}
+	h := &hoisting{Copying: nodes.CopyOf(g), arg: table.Must("arg"), constants: constants}
 	for i := range g.Nodes {
 		if id := ir.ID(i); g.Nodes[i].Op.Control == op.Iterate || sortsOfPoints(&g.Nodes[i]) {
-			h.to[i] = h.copied(id, h.in(id), func(r *ir.Region, in []ir.ID) outside {
+			h.To[i] = h.copied(id, h.In(id), func(r *ir.Region, in []ir.ID) outside {
 				return h.invariants(id, r, in, g.Origin(id).NoDest())
 			})
 		} else {
-			h.node(id)
+			h.Node(id)
 		}
 	}
 	if h.moved == 0 {
 		return g
 	}
-	for i := range h.g.Nodes {
-		switch h.g.Nodes[i].Op.Control {
+	for i := range h.G.Nodes {
+		switch h.G.Nodes[i].Op.Control {
 		case op.Iterate, op.Select:
-			dropInputs(h.g, ir.ID(i))
+			nodes.DropInputs(h.G, ir.ID(i))
 		}
 	}
-	return h.g
+	return h.G
 }
 
 type hoisting struct {
-	*copying
+	*nodes.Copying
 	arg       *op.Def
 	constants bool // constants move, too
 	moved     int
@@ -76,7 +78,7 @@ func sorted(g *ir.Graph) map[ir.ID]bool {
 
 // copied copies a loop or branch, whose regions read some of their values from outside.
 func (h *hoisting) copied(id ir.ID, in []ir.ID, find func(r *ir.Region, in []ir.ID) outside) ir.ID {
-	n := &h.old.Nodes[id]
+	n := &h.Old.Nodes[id]
 	inputs := in
 	var more []outside
 	for r := n.Region; r != nil; r = r.Next {
@@ -85,11 +87,11 @@ func (h *hoisting) copied(id ir.ID, in []ir.ID, find func(r *ir.Region, in []ir.
 		inputs = append(inputs, out.at...)
 	}
 	if len(inputs) == len(in) {
-		return h.g.CopyNode(h.old, id, in...)
+		return h.G.CopyNode(h.Old, id, in...)
 	}
-	to := h.g.CopyNode(h.old, id, inputs...)
+	to := h.G.CopyNode(h.Old, id, inputs...)
 	k := -1
-	h.g.Nodes[to].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+	h.G.Nodes[to].Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
 		k++
 		return h.rewritten(r, more, k)
 	})
@@ -106,8 +108,8 @@ type outside struct {
 // invariants moves the invariants of region r of loop l to the outer graph.
 func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origin) (out outside) {
 	g, moves := r.Graph, func(ir.ID) bool { return true }
-	first, shift := captures(h.old, l, r)
-	if h.old.Nodes[l].Op.Role == op.Points {
+	first, shift := nodes.Captures(h.Old, l, r)
+	if h.Old.Nodes[l].Op.Role == op.Points {
 		some := sorted(g)
 		moves = func(id ir.ID) bool { return some[id] }
 	}
@@ -117,7 +119,7 @@ func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origi
 			at[a] = in[k+shift]
 		}
 	}
-	yielded := setOf(r.Yields)
+	yielded := nodes.SetOf(r.Yields)
 	moved := make([]bool, g.Len())
 	constant := func(id ir.ID) bool { return g.Nodes[id].Op.Role == op.Constant }
 	divides := make([]bool, g.Len())
@@ -131,8 +133,8 @@ func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origi
 	add := func(id ir.ID, from ...ir.ID) {
 		o, n := origin, &g.Nodes[id]
 		o.Span = n.Span
-		at[id] = h.g.Add(n.Op, n.Attrs, g.Type(id), o, from...)
-		h.g.Nodes[at[id]].Region = n.Region
+		at[id] = h.G.Add(n.Op, n.Attrs, g.Type(id), o, from...)
+		h.G.Nodes[at[id]].Region = n.Region
 	}
 	for id, n := range g.All() {
 		if n.Op == h.arg || !moves(id) || ofCodes(g, id) || yielded[id] && !g.Type(id).IsScalar() || !harmless(g, id) ||
@@ -159,7 +161,7 @@ func (h *hoisting) invariants(l ir.ID, r *ir.Region, in []ir.ID, origin ir.Origi
 // left returns the values that are computed outside of a region and still read in it. at has their
 // nodes.
 func (h *hoisting) left(r *ir.Region, moved []bool, at []ir.ID) (out outside) {
-	g, yielded := r.Graph, setOf(r.Yields)
+	g, yielded := r.Graph, nodes.SetOf(r.Yields)
 	out.moved = moved
 	needed := make([]bool, g.Len())
 	for i := range g.Nodes {
@@ -182,24 +184,24 @@ func (h *hoisting) left(r *ir.Region, moved []bool, at []ir.ID) (out outside) {
 // rewritten returns region k with arguments for what was moved out of it, and for what was moved
 // out of the others.
 func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
-	c, isArg := copyOf(r.Graph), setOf(more[k].ids)
+	c, isArg := nodes.CopyOf(r.Graph), nodes.SetOf(more[k].ids)
 	for i := range r.Graph.Nodes {
 		switch id := ir.ID(i); {
 		case isArg[id]:
-			c.to[i] = c.g.Add(h.arg, nil, r.Graph.Type(id), ir.Origin{Span: r.Graph.Nodes[i].Span})
+			c.To[i] = c.G.Add(h.arg, nil, r.Graph.Type(id), ir.Origin{Span: r.Graph.Nodes[i].Span})
 		case more[k].moved[i]:
-			c.to[i] = ir.None
+			c.To[i] = ir.None
 		default:
-			c.node(id)
+			c.Node(id)
 		}
 	}
-	out := c.region(r)
+	out := c.Region(r)
 	for j, o := range more {
 		for i, id := range o.ids {
 			if j == k {
-				out.Args = append(out.Args, c.to[id])
+				out.Args = append(out.Args, c.To[id])
 			} else {
-				out.Args = append(out.Args, c.g.Add(h.arg, nil, h.g.Type(o.at[i]), ir.Origin{}))
+				out.Args = append(out.Args, c.G.Add(h.arg, nil, h.G.Type(o.at[i]), ir.Origin{}))
 			}
 		}
 	}
@@ -210,7 +212,7 @@ func (h *hoisting) rewritten(r *ir.Region, more []outside, k int) *ir.Region {
 func harmless(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	d := n.Op
-	if sent(g, id) || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || d.Reads != nil {
+	if nodes.Sent(g, id) || !d.Laws.Has(op.Pure) || d.Control != op.NoControl || d.Reads != nil {
 		return false
 	}
 	if d.Role == op.Constant {
@@ -250,41 +252,41 @@ func ReadAbove(g *ir.Graph, table *op.Table) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, branch) {
 		return g
 	}
-	h := &hoisting{copying: copyOf(g), arg: table.Must("arg")}
+	h := &hoisting{Copying: nodes.CopyOf(g), arg: table.Must("arg")}
 	readers := map[uint64][]ir.ID{} // by hash
 	for i := range g.Nodes {
 		if branch(g.Nodes[i]) {
-			h.to[i] = h.branch(ir.ID(i), readers)
+			h.To[i] = h.branch(ir.ID(i), readers)
 		} else {
-			h.node(ir.ID(i))
+			h.Node(ir.ID(i))
 		}
-		if in := h.g.In(h.to[i]); len(in) > 0 && h.g.Nodes[h.to[i]].Region == nil && h.g.Type(in[0]).IsMatrix() {
-			key := h.hash(h.g, h.to[i], nil)
-			readers[key] = append(readers[key], h.to[i])
+		if in := h.G.In(h.To[i]); len(in) > 0 && h.G.Nodes[h.To[i]].Region == nil && h.G.Type(in[0]).IsMatrix() {
+			key := h.hash(h.G, h.To[i], nil)
+			readers[key] = append(readers[key], h.To[i])
 		}
 	}
 	if h.moved == 0 {
 		return g
 	}
-	for i := range h.g.Nodes {
-		if branch(h.g.Nodes[i]) {
-			dropInputs(h.g, ir.ID(i))
+	for i := range h.G.Nodes {
+		if branch(h.G.Nodes[i]) {
+			nodes.DropInputs(h.G, ir.ID(i))
 		}
 	}
-	return h.g
+	return h.G
 }
 
 // branch copies the branch id. Nodes of its regions that equal one of readers are replaced by that one.
 func (h *hoisting) branch(id ir.ID, readers map[uint64][]ir.ID) ir.ID {
-	return h.copied(id, h.in(id), func(r *ir.Region, in []ir.ID) outside {
+	return h.copied(id, h.In(id), func(r *ir.Region, in []ir.ID) outside {
 		g, at := r.Graph, slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())
-		_, shift := captures(h.old, id, r)
+		_, shift := nodes.Captures(h.Old, id, r)
 		for k, a := range r.Args {
 			at[a] = in[k+shift]
 		}
 		moved := make([]bool, g.Len())
 		for x, n := range g.All() {
-			if in := g.In(x); len(in) == 0 || at[in[0]] == ir.None || n.Region != nil || sent(g, x) || n.Op.Laws.Has(op.Effectful) || fuses(g, x) {
+			if in := g.In(x); len(in) == 0 || at[in[0]] == ir.None || n.Region != nil || nodes.Sent(g, x) || n.Op.Laws.Has(op.Effectful) || fuses(g, x) {
 				continue
 			}
 			list := readers[h.hash(g, x, at)]
@@ -309,11 +311,11 @@ func (h *hoisting) hash(g *ir.Graph, x ir.ID, at []ir.ID) uint64 {
 	for _, y := range g.In(x) {
 		g := g
 		if at != nil && at[y] != ir.None {
-			g, y = h.g, at[y]
+			g, y = h.G, at[y]
 		}
 		if n := &g.Nodes[y]; n.Op.Role == op.Constant {
 			key = (key ^ hashOf(n)) * hashPrime
-		} else if g == h.g {
+		} else if g == h.G {
 			key = (key ^ uint64(y)) * hashPrime
 		}
 	}
@@ -324,10 +326,10 @@ func (h *hoisting) hash(g *ir.Graph, x ir.ID, at []ir.ID) uint64 {
 // the copy for values from outside of the region.
 func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
 	same := func(x, y ir.ID) bool {
-		a, b := &g.Nodes[x], &h.g.Nodes[y]
-		return a.Op == b.Op && g.Type(x).Equal(h.g.Type(y)) && (a.Attrs == b.Attrs || a.Attrs.Equal(b.Attrs))
+		a, b := &g.Nodes[x], &h.G.Nodes[y]
+		return a.Op == b.Op && g.Type(x).Equal(h.G.Type(y)) && (a.Attrs == b.Attrs || a.Attrs.Equal(b.Attrs))
 	}
-	return same(x, y) && slices.EqualFunc(g.In(x), h.g.In(y), func(x, y ir.ID) bool {
+	return same(x, y) && slices.EqualFunc(g.In(x), h.G.In(y), func(x, y ir.ID) bool {
 		return at[x] == y || at[x] == ir.None && g.Nodes[x].Op.Role == op.Constant && same(x, y)
 	})
 }
@@ -343,14 +345,14 @@ func (h *hoisting) equal(g *ir.Graph, x, y ir.ID, at []ir.ID) bool {
 // the effect, which then does not happen. A branch stays as it is if its effects read large matrices,
 // or if it works on no matrix of `least` elements or more.
 func Ahead(g *ir.Graph, table *op.Table, least int) *ir.Graph {
-	return Deep(g, func(g *ir.Graph) *ir.Graph {
+	return nodes.Deep(g, func(g *ir.Graph) *ir.Graph {
 		ahead := map[ir.ID][]*aheadOf{}
-		return changed(g, func(id ir.ID) bool {
+		return nodes.Changed(g, func(id ir.ID) bool {
 			if n := &g.Nodes[id]; n.Op.Control == op.Select && len(n.Region.Yields) == 0 {
 				ahead[id] = partsAhead(n.Region, least)
 			}
 			return ahead[id] != nil
-		}, func(c *copying, id ir.ID) { computesAhead(c, table, id, ahead[id]) })
+		}, func(c *nodes.Copying, id ir.ID) { computesAhead(c, table, id, ahead[id]) })
 	})
 }
 
@@ -370,11 +372,11 @@ func partsAhead(r *ir.Region, least int) (out []*aheadOf) {
 	for ; r != nil; r = r.Next {
 		g, seen := r.Graph, false
 		a := &aheadOf{moves: make([]bool, g.Len()), stays: make([]bool, g.Len())}
-		large := func(x ir.ID) bool { return dividable(g.Type(x)) && g.Type(x).Count() >= least }
+		large := func(x ir.ID) bool { return nodes.Dividable(g.Type(x)) && g.Type(x).Count() >= least }
 		for i := range g.Nodes {
 			id, in := ir.ID(i), g.In(ir.ID(i))
-			effect := happensOnce(g, id) || g.Type(id).Kind == types.Effect || slices.ContainsFunc(in, func(x ir.ID) bool { return g.Type(x).Kind == types.Effect })
-			a.moves[i] = !effect && !sent(g, id) && !(seen && ir.MayFail(g, id)) && !slices.ContainsFunc(in, func(x ir.ID) bool { return !a.moves[x] })
+			effect := layout.HappensOnce(g, id) || g.Type(id).Kind == types.Effect || slices.ContainsFunc(in, func(x ir.ID) bool { return g.Type(x).Kind == types.Effect })
+			a.moves[i] = !effect && !nodes.Sent(g, id) && !(seen && ir.MayFail(g, id)) && !slices.ContainsFunc(in, func(x ir.ID) bool { return !a.moves[x] })
 			a.stays[i], seen = !a.moves[i], seen || effect && g.Nodes[i].Op.Role != op.Argument
 			worth = worth || a.moves[i] && g.Nodes[i].Op.Role != op.Argument && (large(id) || slices.ContainsFunc(in, large))
 		}
@@ -385,7 +387,7 @@ func partsAhead(r *ir.Region, least int) (out []*aheadOf) {
 			for _, x := range g.In(i) {
 				switch t, n := g.Type(x), &g.Nodes[x]; {
 				case a.stays[x] || n.Op.Role == op.Argument || slices.Contains(a.values, x):
-				case n.Op.Role != op.Constant && (isNumber(t) || dividable(t) && t.Count() <= mostAhead) && t.Elem != types.F32:
+				case n.Op.Role != op.Constant && (nodes.IsNumber(t) || nodes.Dividable(t) && t.Count() <= mostAhead) && t.Elem != types.F32:
 					a.values = append(a.values, x)
 				case t.IsMatrix() || t.Kind == types.Tuple:
 					return nil
@@ -403,8 +405,8 @@ func partsAhead(r *ir.Region, least int) (out []*aheadOf) {
 }
 
 // computesAhead copies a branch as two: one that yields the values, and one with the effects.
-func computesAhead(c *copying, table *op.Table, id ir.ID, parts []*aheadOf) {
-	n, o := &c.old.Nodes[id], c.old.Origin(id).NoDest()
+func computesAhead(c *nodes.Copying, table *op.Table, id ir.ID, parts []*aheadOf) {
+	n, o := &c.Old.Nodes[id], c.Old.Origin(id).NoDest()
 	var ts []types.Type // of the values of all regions, one after the other
 	first := make([]int, len(parts))
 	for k, r := 0, n.Region; r != nil; k, r = k+1, r.Next {
@@ -417,25 +419,25 @@ func computesAhead(c *copying, table *op.Table, id ir.ID, parts []*aheadOf) {
 	for k, a := range parts {
 		moves[k], stays[k] = a.moves, a.stays
 	}
-	made := partOf(c, id, moves, types.TupleOf(ts...), nil, func(k int, x *copying, out *ir.Region) {
+	made := partOf(c, id, moves, types.TupleOf(ts...), nil, func(k int, x *nodes.Copying, out *ir.Region) {
 		copyNodes(x, moves[k])
 		for j, t := range ts {
 			if j -= first[k]; j >= 0 && j < len(parts[k].values) {
-				out.Yields = append(out.Yields, x.to[parts[k].values[j]])
+				out.Yields = append(out.Yields, x.To[parts[k].values[j]])
 			} else {
-				out.Yields = append(out.Yields, nothing(x.g, table, t, o))
+				out.Yields = append(out.Yields, nothing(x.G, table, t, o))
 			}
 		}
 	})
 	values := make([]ir.ID, len(ts))
 	for j, t := range ts {
-		values[j] = c.g.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(j)}), t, o, made)
+		values[j] = c.G.Add(table.Must("part"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(j)}), t, o, made)
 	}
-	c.to[id] = partOf(c, id, stays, c.old.Type(id), values, func(k int, x *copying, out *ir.Region) {
+	c.To[id] = partOf(c, id, stays, c.Old.Type(id), values, func(k int, x *nodes.Copying, out *ir.Region) {
 		for j, t := range ts {
-			out.Args = append(out.Args, x.g.Add(table.Must("arg"), nil, t, o))
+			out.Args = append(out.Args, x.G.Add(table.Must("arg"), nil, t, o))
 			if j -= first[k]; j >= 0 && j < len(parts[k].values) {
-				x.to[parts[k].values[j]] = out.Args[len(out.Args)-1]
+				x.To[parts[k].values[j]] = out.Args[len(out.Args)-1]
 			}
 		}
 		copyNodes(x, stays[k])
@@ -444,9 +446,9 @@ func computesAhead(c *copying, table *op.Table, id ir.ID, parts []*aheadOf) {
 
 // partOf adds a branch of type t with some nodes of branch id. in tells by region which nodes they are.
 // more is inputs that id does not have. write copies the nodes of region k, and completes out.
-func partOf(c *copying, id ir.ID, in [][]bool, t types.Type, more []ir.ID, write func(k int, x *copying, out *ir.Region)) ir.ID {
-	n := &c.old.Nodes[id]
-	read := make([]bool, len(c.old.In(id)))
+func partOf(c *nodes.Copying, id ir.ID, in [][]bool, t types.Type, more []ir.ID, write func(k int, x *nodes.Copying, out *ir.Region)) ir.ID {
+	n := &c.Old.Nodes[id]
+	read := make([]bool, len(c.Old.In(id)))
 	read[0] = true // the condition
 	for k, r := 0, n.Region; r != nil; k, r = k+1, r.Next {
 		for i, is := range in[k] {
@@ -457,15 +459,15 @@ func partOf(c *copying, id ir.ID, in [][]bool, t types.Type, more []ir.ID, write
 			}
 		}
 	}
-	made := c.g.Add(n.Op, n.Attrs, t, c.old.Origin(id).NoDest(), append(kept(c.in(id), read), more...)...)
+	made := c.G.Add(n.Op, n.Attrs, t, c.Old.Origin(id).NoDest(), append(nodes.Kept(c.In(id), read), more...)...)
 	k := -1
-	c.g.Nodes[made].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+	c.G.Nodes[made].Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
 		k++
-		x := copyOf(r.Graph)
-		out := &ir.Region{Graph: x.g}
-		for _, a := range kept(r.Args, read[1:]) {
-			x.node(a)
-			out.Args = append(out.Args, x.to[a])
+		x := nodes.CopyOf(r.Graph)
+		out := &ir.Region{Graph: x.G}
+		for _, a := range nodes.Kept(r.Args, read[1:]) {
+			x.Node(a)
+			out.Args = append(out.Args, x.To[a])
 		}
 		write(k, x, out)
 		return out
@@ -474,10 +476,10 @@ func partOf(c *copying, id ir.ID, in [][]bool, t types.Type, more []ir.ID, write
 }
 
 // copyNodes copies the nodes of in that have no copy yet. It leaves out arguments.
-func copyNodes(c *copying, in []bool) {
+func copyNodes(c *nodes.Copying, in []bool) {
 	for i, is := range in {
-		if is && c.to[i] == ir.None && c.old.Nodes[i].Op.Role != op.Argument {
-			c.node(ir.ID(i))
+		if is && c.To[i] == ir.None && c.Old.Nodes[i].Op.Role != op.Argument {
+			c.Node(ir.ID(i))
 		}
 	}
 }

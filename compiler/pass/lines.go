@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -61,7 +62,7 @@ const leastLine, leastLines, leastChosen = 64, 16, 1 << 16
 // linesIn returns the region of iterate id with lines, or nil if there are none.
 func linesIn(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 	r := g.Nodes[id].Region
-	found := map[ir.ID]interface{ write(c *copying) }{}
+	found := map[ir.ID]interface{ write(c *nodes.Copying) }{}
 	for k := range g.Nodes[id].Carried() {
 		if l := lineOf(r, k, table); l != nil {
 			found[r.Yields[k]] = l
@@ -72,15 +73,15 @@ func linesIn(g *ir.Graph, id ir.ID, table *op.Table) *ir.Region {
 	if len(found) == 0 {
 		return nil
 	}
-	c := copyOf(r.Graph)
+	c := nodes.CopyOf(r.Graph)
 	for x := range r.Graph.All() {
 		if l := found[x]; l != nil {
 			l.write(c)
 		} else {
-			c.node(x)
+			c.Node(x)
 		}
 	}
-	out := c.region(r)
+	out := c.Region(r)
 	out.Next = r.Next
 	return out
 }
@@ -101,7 +102,7 @@ func chosenOf(a *around, k int, table *op.Table) *chosen {
 	r := a.g.Nodes[a.id].Region
 	g, id := r.Graph, r.Yields[k]
 	in, t := g.In(id), g.Type(id)
-	if g.Nodes[id].Op.Operands != op.AsChosen || sent(g, id) || in[2] != r.Args[k] || !t.Known() || t.Count() < leastChosen {
+	if g.Nodes[id].Op.Operands != op.AsChosen || nodes.Sent(g, id) || in[2] != r.Args[k] || !t.Known() || t.Count() < leastChosen {
 		return nil
 	}
 	l, mask := &chosen{g: g, id: id, table: table, x: in[1], old: in[2]}, g.Type(in[0])
@@ -139,21 +140,21 @@ func (l *chosen) numbered(a *around, mask ir.ID) bool {
 
 // write adds a put of the row or column. A number outside of the range changes nothing: put ignores a
 // place outside of the matrix.
-func (l *chosen) write(c *copying) {
+func (l *chosen) write(c *nodes.Copying) {
 	at, o := ir.Origin{Span: l.g.Nodes[l.id].Span}, l.g.Origin(l.id)
 	list := func(e types.Elem, in ...ir.ID) ir.ID {
-		return c.g.Add(l.table.Must("list"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, len(in))}), types.DenseOf(e, 1, len(in)), at, in...)
+		return c.G.Add(l.table.Must("list"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, len(in))}), types.DenseOf(e, 1, len(in)), at, in...)
 	}
-	first, zero := constantOf(c.g, l.table, int(l.first), at), constantOf(c.g, l.table, 0, at)
-	place := []ir.ID{c.g.Add(l.table.Must("sub"), nil, types.ScalarOf(types.I64), at, c.to[l.k], first), zero}
+	first, zero := constantOf(c.G, l.table, int(l.first), at), constantOf(c.G, l.table, 0, at)
+	place := []ir.ID{c.G.Add(l.table.Must("sub"), nil, types.ScalarOf(types.I64), at, c.To[l.k], first), zero}
 	if l.axis == 1 {
 		slices.Reverse(place)
 	}
-	t, x := l.g.Type(l.id), c.to[l.x]
+	t, x := l.g.Type(l.id), c.To[l.x]
 	if l.g.Type(l.x).IsScalar() {
 		x = list(t.Elem, x)
 	}
-	c.to[l.id] = c.g.Add(l.table.Must("put"), nil, t, o, c.to[l.old], x, list(types.I64, place...))
+	c.To[l.id] = c.G.Add(l.table.Must("put"), nil, t, o, c.To[l.old], x, list(types.I64, place...))
 }
 
 // line is a parfor that changes at most one element of each row of a carried matrix, or of each column.
@@ -173,7 +174,7 @@ type line struct {
 func lineOf(r *ir.Region, k int, table *op.Table) *line {
 	g, id := r.Graph, r.Yields[k]
 	n, t := &g.Nodes[id], g.Type(id)
-	if n.Op.Role != op.Points || asked(n) || sent(g, id) || !fromZero(n) || len(n.Attrs.Ints("by")) != 2 || !t.Known() {
+	if n.Op.Role != op.Points || asked(n) || nodes.Sent(g, id) || !fromZero(n) || len(n.Attrs.Ints("by")) != 2 || !t.Known() {
 		return nil
 	}
 	l := &line{g: g, id: id, old: r.Args[k], table: table, body: n.Region}
@@ -215,7 +216,7 @@ func lineOf(r *ir.Region, k int, table *op.Table) *line {
 // keeps reports whether region r of branch c yields the old element.
 func (l *line) keeps(c ir.ID, r *ir.Region) bool {
 	b, y := l.body.Graph, r.Yields[0]
-	first, shift := captures(l.g, l.id, l.body)
+	first, shift := nodes.Captures(l.g, l.id, l.body)
 	from := b.In(c)[b.Nodes[c].FirstArg():]
 	outside := func(x ir.ID) int { // the argument of the body that x is
 		if k := slices.Index(r.Args, x); k >= 0 {
@@ -281,7 +282,7 @@ func (l *line) times(x ir.ID) (n int, ok bool) {
 // nodes, and if x is more than one operation.
 func codeOf(g *ir.Graph, x ir.ID) loop.Code {
 	n, in := &g.Nodes[x], g.In(x)
-	if n.Op.Body == nil || len(in) != 2 || !isNumber(g.Type(in[0])) || g.Type(in[0]) != g.Type(in[1]) || !g.Type(x).IsScalar() {
+	if n.Op.Body == nil || len(in) != 2 || !nodes.IsNumber(g.Type(in[0])) || g.Type(in[0]) != g.Type(in[1]) || !g.Type(x).IsScalar() {
 		return loop.Const
 	}
 	b, e := loop.New(), g.Type(in[0]).Elem
@@ -293,76 +294,76 @@ func codeOf(g *ir.Graph, x ir.ID) loop.Code {
 }
 
 // write adds the places, the elements there, and the matrix with these elements.
-func (l *line) write(c *copying) {
+func (l *line) write(c *nodes.Copying) {
 	n, t, o := &l.g.Nodes[l.id], l.g.Type(l.id), l.g.Origin(l.id)
 	number, many := types.ScalarOf(types.I64), t.Rows
 	if l.axis == 0 {
 		many = t.Cols
 	}
 	places := types.DenseOf(types.I64, many, 2)
-	first, shift := captures(l.g, l.id, l.body)
-	outer := c.in(l.id)[first+shift:]
+	first, shift := nodes.Captures(l.g, l.id, l.body)
+	outer := c.In(l.id)[first+shift:]
 	attrs := func(names string, more ...op.Attr) *op.Attrs {
 		return op.MakeAttrs(append(more, op.Attr{Name: "by", Val: op.Ints(1)}, op.Attr{Name: "lo", Val: op.Ints(0)},
 			op.Attr{Name: "n", Val: op.Ints(many)}, op.Attr{Name: "names", Val: op.Str(names)})...)
 	}
 	points := func(attrs *op.Attrs, t types.Type, r *ir.Region, in ...ir.ID) ir.ID {
-		x := c.g.Add(l.table.Must("parfor"), attrs, t, o.NoDest(), in...)
-		c.g.Nodes[x].Region = r
+		x := c.G.Add(l.table.Must("parfor"), attrs, t, o.NoDest(), in...)
+		c.G.Nodes[x].Region = r
 		return x
 	}
 	here := ir.Origin{Span: n.Span}
-	b := copyOf(l.body.Graph)
-	k := b.g.Add(l.table.Must("arg"), nil, number, here)
+	b := nodes.CopyOf(l.body.Graph)
+	k := b.G.Add(l.table.Must("arg"), nil, number, here)
 	at := l.solved(b, k, t)
 	place := []ir.ID{k, at}
 	if l.axis == 0 {
 		slices.Reverse(place)
 	}
-	r := &ir.Region{Graph: b.g, Args: []ir.ID{k}}
+	r := &ir.Region{Graph: b.G, Args: []ir.ID{k}}
 	var in []ir.ID
 	for i, a := range l.body.Args[first:] {
-		if b.to[a] != ir.None {
-			r.Args, in = append(r.Args, b.to[a]), append(in, outer[i])
+		if b.To[a] != ir.None {
+			r.Args, in = append(r.Args, b.To[a]), append(in, outer[i])
 		}
 	}
-	r.Yields = []ir.ID{b.g.Add(l.table.Must("list"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, 2)}), types.DenseOf(types.I64, 1, 2), here, place...)}
+	r.Yields = []ir.ID{b.G.Add(l.table.Must("list"), op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(1, 2)}), types.DenseOf(types.I64, 1, 2), here, place...)}
 	where := points(attrs("k"), places, r, in...)
 
 	// The body computes its place, too. A loop then knows that the place is within the matrix.
-	b = copyOf(l.body.Graph)
-	k = b.g.Add(l.table.Must("arg"), nil, number, here)
-	list := b.g.Add(l.table.Must("arg"), nil, places, here)
+	b = nodes.CopyOf(l.body.Graph)
+	k = b.G.Add(l.table.Must("arg"), nil, number, here)
+	list := b.G.Add(l.table.Must("arg"), nil, places, here)
 	at = l.solved(b, k, t)
-	b.to[l.body.Args[l.axis]] = at
+	b.To[l.body.Args[l.axis]] = at
 	for x, depends := range l.depends {
-		if id := ir.ID(x); b.to[id] == ir.None || depends && id != l.body.Args[l.axis] {
-			b.node(id)
+		if id := ir.ID(x); b.To[id] == ir.None || depends && id != l.body.Args[l.axis] {
+			b.Node(id)
 		}
 	}
-	r = b.region(l.body)
+	r = b.Region(l.body)
 	r.Args = append([]ir.ID{k, list}, r.Args[first:]...)
 	x := points(attrs(n.Attrs.Str("names"), op.Attr{Name: "pairs", Val: op.Bool(true)}), types.DenseOf(t.Elem, many, 1), r, append([]ir.ID{where}, outer...)...)
-	c.to[l.id] = c.g.Add(l.table.Must("put"), nil, t, o, c.to[l.old], x, where)
+	c.To[l.id] = c.G.Add(l.table.Must("put"), nil, t, o, c.To[l.old], x, where)
 }
 
 // solved adds to a copy of the body what makes the index of the axis from index k of the other one.
-func (l *line) solved(b *copying, k ir.ID, t types.Type) ir.ID {
-	needed := reached(b.old, []ir.ID{l.left, l.right})
-	b.to[l.body.Args[1-l.axis]], b.to[l.body.Args[l.axis]] = k, l.constant(b.g, 0)
-	for x := range b.old.All() {
-		if needed[x] && b.to[x] == ir.None {
-			b.node(x)
+func (l *line) solved(b *nodes.Copying, k ir.ID, t types.Type) ir.ID {
+	needed := reached(b.Old, []ir.ID{l.left, l.right})
+	b.To[l.body.Args[1-l.axis]], b.To[l.body.Args[l.axis]] = k, l.constant(b.G, 0)
+	for x := range b.Old.All() {
+		if needed[x] && b.To[x] == ir.None {
+			b.Node(x)
 		}
 	}
-	from, to := b.to[l.left], b.to[l.right] // where the index is 0
+	from, to := b.To[l.left], b.To[l.right] // where the index is 0
 	if l.sign < 0 {
 		from, to = to, from
 	}
 	add := func(row string, in ...ir.ID) ir.ID {
-		return b.g.Add(l.table.Must(row), nil, types.ScalarOf(types.I64), ir.Origin{Span: l.g.Nodes[l.id].Span}, in...)
+		return b.G.Add(l.table.Must(row), nil, types.ScalarOf(types.I64), ir.Origin{Span: l.g.Nodes[l.id].Span}, in...)
 	}
-	return add("ew.min", add("ew.max", add("sub", to, from), l.constant(b.g, 0)), l.constant(b.g, []int{t.Rows, t.Cols}[l.axis]-1))
+	return add("ew.min", add("ew.max", add("sub", to, from), l.constant(b.G, 0)), l.constant(b.G, []int{t.Rows, t.Cols}[l.axis]-1))
 }
 
 // constant adds an integer to g.

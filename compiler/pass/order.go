@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"flow/compiler/layout"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -65,7 +67,7 @@ func shared(g *ir.Graph, costs []float64) bool {
 	all, alone := 0.0, 0.0
 	for id, n := range g.All() {
 		l := n.Op.Loop
-		if all += costs[id]; l == nil || l.Takes != nil && !l.Takes(sigOf(g, id), g.Type(id)) {
+		if all += costs[id]; l == nil || l.Takes != nil && !l.Takes(nodes.SigOf(g, id), g.Type(id)) {
 			alone += costs[id]
 		}
 	}
@@ -164,7 +166,7 @@ func (k *keeping) sink(g *ir.Graph, id ir.ID) {
 	if n.Op.Role != op.Points {
 		return
 	}
-	first, lead := captures(g, id, n.Region)
+	first, lead := nodes.Captures(g, id, n.Region)
 	keep, ramps := slices.Repeat([]bool{true}, len(in)), map[int]*ir.Node{}
 	for a := first; a < len(n.Region.Args); a++ {
 		x := &g.Nodes[in[lead+a]]
@@ -179,8 +181,8 @@ func (k *keeping) sink(g *ir.Graph, id ir.ID) {
 		return
 	}
 	region := n.Region
-	g.Replace(id, n.Op, n.Attrs, kept(in, keep)...)
-	g.Nodes[id].Region = eachRegion(region, func(r *ir.Region) *ir.Region { return withMade(r, ramps) })
+	g.Replace(id, n.Op, n.Attrs, nodes.Kept(in, keep)...)
+	g.Nodes[id].Region = nodes.EachRegion(region, func(r *ir.Region) *ir.Region { return nodes.WithMade(r, ramps) })
 	k.any = true
 }
 
@@ -198,9 +200,9 @@ func (k *keeping) enter(g *ir.Graph, id ir.ID, same []int, around int) {
 	if isLoop(n) {
 		more = 1
 	}
-	n.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+	n.Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
 		args := make([]int, len(r.Args)) // 0: changes from round to round
-		first, shift := captures(g, id, r)
+		first, shift := nodes.Captures(g, id, r)
 		for a := first; a < len(args); a++ {
 			args[a] = more + same[in[a+shift]]
 		}
@@ -249,10 +251,10 @@ func worthKeeping(g *ir.Graph, id ir.ID) bool {
 	if t.IsMatrix() && !t.Known() || n.Op.Cost == nil {
 		return true
 	}
-	s := sigOf(g, id)
+	s := nodes.SigOf(g, id)
 	if slices.ContainsFunc(s.In, func(t types.Type) bool { return t.IsMatrix() && !t.Known() }) {
 		return true
 	}
 	w := n.Op.Cost(s, t)
-	return w.Flops+w.Bytes >= keepFrom
+	return w.Flops+w.Bytes >= layout.KeepFrom
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -21,11 +22,11 @@ import (
 // Bits stay: a block of a constructor follows from its place, contractions are chains over
 // ascending k however k is cut, sums are exact. A node that sends to a channel is one task of any
 // size (one `<-` is one task), and so is an operator whose row says ShardWhole.
-func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, limit int) (*Partitioned, error) {
+func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes nodes.Sizes, limit int) (*nodes.Partitioned, error) {
 	p := &partitioner{limit: limit, old: g, g: ir.New(), table: table, one: make([]ir.ID, g.Len()), parts: map[ir.ID]*parts{}, several: map[ir.ID]*parts{}}
 	p.g.CopyTables(g)
 	p.g.Grow(g.Len() + g.Len()/8)
-	p.block = make([]Block, 0, g.Len()+g.Len()/8)
+	p.block = make([]nodes.Block, 0, g.Len()+g.Len()/8)
 	err := caught(func() {
 		p.cuts = chooseCuts(g, table, sizes, limit)
 		for i := range g.Nodes {
@@ -33,7 +34,7 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 				panic(stop{err})
 			}
 			id := ir.ID(i)
-			if p.from = id; sent(p.old, id) || !p.known(id) || !p.inBlocks(id) {
+			if p.from = id; nodes.Sent(p.old, id) || !p.known(id) || !p.inBlocks(id) {
 				p.uncut(id)
 			}
 		}
@@ -41,53 +42,13 @@ func Partition(ctx context.Context, g *ir.Graph, table *op.Table, sizes Sizes, l
 	if err != nil {
 		return nil, err
 	}
-	return &Partitioned{Graph: p.g, Block: p.block}, nil
-}
-
-// DropDead drops blocks that no effect needs and that cannot fail, in place, and updates the table
-// of places. An unread block that may fail is computed, because in the definition its matrix fails
-// with it.
-func (p *Partitioned) DropDead() *Partitioned {
-	keep := aliveAnd(p.Graph, func(id ir.ID) bool { return p.Graph.Required(id) || ir.MayFail(p.Graph, id) })
-	if keep == nil {
-		return p
-	}
-	// In place: the graph is the partitioner's own and may fill most of the memory.
-	sweep(p.Graph, keep)
-	blocks := p.Block[:0]
-	for i, k := range keep {
-		if k {
-			blocks = append(blocks, p.Block[i])
-		}
-	}
-	p.Block = blocks
-	return p
-}
-
-// Cut reports whether a matrix is in several blocks. most is the operator on blocks with the most
-// operations.
-func (p *Partitioned) Cut() (most ir.Node, cut bool) {
-	work := -1.0
-	for i, b := range p.Block {
-		n := &p.Graph.Nodes[i]
-		if b.Rows < 2 && b.Cols < 2 || n.Op.Cost == nil {
-			continue
-		}
-		w := 0.0
-		if n.Op.Shard.Kind != op.ShardGenerate { // a constructor takes any form, so it is no reason for blocks
-			w = n.Op.Cost(sigOf(p.Graph, ir.ID(i)), p.Graph.Type(ir.ID(i))).Flops
-		}
-		if w > work {
-			most, work = *n, w
-		}
-	}
-	return most, work >= 0
+	return &nodes.Partitioned{Graph: p.g, Block: p.block}, nil
 }
 
 // Tiled reports a graph with channel arrays of several elements.
 func Tiled(g *ir.Graph) bool {
 	for i := range g.Nodes {
-		if grid, _, _, sent := g.Dest(ir.ID(i)); sent && !lone(g, grid) {
+		if grid, _, _, sent := g.Dest(ir.ID(i)); sent && !nodes.Lone(g, grid) {
 			return true
 		}
 	}
@@ -113,7 +74,7 @@ type partitioner struct {
 	parts map[ir.ID]*parts // of old nodes in several
 	// several holds the blocks of old pipes with several results, which part nodes select.
 	several map[ir.ID]*parts
-	block   []Block
+	block   []nodes.Block
 	in      []ir.ID // scratch of uncut
 	from    ir.ID   // the old node being cut
 	limit   int
@@ -156,7 +117,7 @@ func (p *partitioner) grid(rows, cols int) []ir.ID {
 }
 
 // add makes a node with the origin of the old one.
-func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in ...ir.ID) ir.ID {
+func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b nodes.Block, in ...ir.ID) ir.ID {
 	if p.g.Len() >= p.limit {
 		panic(stop{&TooMany{p.old.Origin(p.from), p.old.Type(p.from), p.limit}})
 	}
@@ -168,7 +129,7 @@ func (p *partitioner) add(d *op.Def, attrs *op.Attrs, t types.Type, b Block, in 
 
 // typed makes a node whose type comes from its row. It stops the pass if the row refuses the inputs: a
 // file may have changed.
-func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b Block, in ...ir.ID) ir.ID {
+func (p *partitioner) typed(d *op.Def, attrs *op.Attrs, b nodes.Block, in ...ir.ID) ir.ID {
 	t, err := d.Type(&op.Sig{Def: d, In: p.g.Types(nil, in...), Attrs: attrs})
 	if err != nil {
 		panic(stop{err})
@@ -190,14 +151,14 @@ func (p *partitioner) uncut(id ir.ID) {
 		p.in = append(p.in, p.whole(x))
 	}
 	p.one[id] = p.g.CopyNode(p.old, id, p.in...)
-	p.block = append(p.block, Block{})
+	p.block = append(p.block, nodes.Block{})
 }
 
 // inBlocks makes the blocks of node id by the rule of its row. It returns false if the node stays
 // whole.
 func (p *partitioner) inBlocks(id ir.ID) bool {
 	n, t, cut := &p.old.Nodes[id], p.old.Type(id), p.cuts.of(id)
-	switch kind := shardOf(n.Op); {
+	switch kind := nodes.ShardOf(n.Op); {
 	case n.Op.Role == op.Reduces:
 		p.pipe(id, n, t)
 	case n.Op.Control == op.Part && p.several[p.old.In(id)[0]] != nil:
@@ -205,39 +166,39 @@ func (p *partitioner) inBlocks(id ir.ID) bool {
 	case kind == op.ShardReduce || (kind == op.ShardRows || kind == op.ShardCols) && t.IsDense():
 		return p.reduce(id, n, t, cut)
 	case kind == op.ShardMove:
-		if boxes, in, ok := boxesOf(p.old, id); ok {
+		if boxes, in, ok := nodes.BoxesOf(p.old, id); ok {
 			p.move(id, t, cut, boxes, in)
 		} else if x := p.parts[p.old.In(id)[0]]; x != nil && n.Op.Role == op.PicksAt {
 			at := n.Attrs.Ints("at")
 			i, j := first(x.rc, int(at[0])), first(x.cc, int(at[1]))
 			attrs := n.Attrs.With("at", op.Ints(int(at[0])-x.rc[i], int(at[1])-x.cc[j]))
-			p.one[id] = p.add(n.Op, attrs, p.old.Type(id), Block{}, x.at(i, j))
+			p.one[id] = p.add(n.Op, attrs, p.old.Type(id), nodes.Block{}, x.at(i, j))
 		} else {
 			return false
 		}
 	case kind == op.ShardContract:
 		return p.contract(id, n, t, cut)
-	case cut.single():
+	case cut.Single():
 		return false
 	case kind == op.ShardGenerate:
-		p.blocks(id, cut, func(i, j int, b Block) ir.ID {
-			at := op.Ints(cut.rc[i], cut.cc[j], cut.rc[i+1]-cut.rc[i], cut.cc[j+1]-cut.cc[j])
+		p.blocks(id, cut, func(i, j int, b nodes.Block) ir.ID {
+			at := op.Ints(cut.RC[i], cut.CC[j], cut.RC[i+1]-cut.RC[i], cut.CC[j+1]-cut.CC[j])
 			return p.typed(n.Op, n.Attrs.With("at", at), b)
 		})
 	case kind == op.ShardAligned:
 		at, draws := p.operands(id, t, cut, nil), n.Draws()
-		p.blocks(id, cut, func(i, j int, b Block) ir.ID {
+		p.blocks(id, cut, func(i, j int, b nodes.Block) ir.ID {
 			attrs := n.Attrs
 			if draws {
-				attrs = attrs.With("origin", op.Ints(cut.rc[i], cut.cc[j]))
+				attrs = attrs.With("origin", op.Ints(cut.RC[i], cut.CC[j]))
 			}
-			out := p.add(n.Op, attrs, types.DenseOf(t.Elem, cut.rc[i+1]-cut.rc[i], cut.cc[j+1]-cut.cc[j]), b, at(i, j, 0)...)
+			out := p.add(n.Op, attrs, types.DenseOf(t.Elem, cut.RC[i+1]-cut.RC[i], cut.CC[j+1]-cut.CC[j]), b, at(i, j, 0)...)
 			p.g.Nodes[out].Region = n.Region
 			return out
 		})
 	case kind == op.ShardDiagonal || kind == op.ShardTranspose:
 		at := p.operands(id, t, cut, nil)
-		p.blocks(id, cut, func(i, j int, b Block) ir.ID { return p.typed(n.Op, n.Attrs, b, at(i, j, 0)...) })
+		p.blocks(id, cut, func(i, j int, b nodes.Block) ir.ID { return p.typed(n.Op, n.Attrs, b, at(i, j, 0)...) })
 	case kind == op.ShardTriangle:
 		p.triangle(id, n, t, cut)
 	default:
@@ -247,7 +208,7 @@ func (p *partitioner) inBlocks(id ir.ID) bool {
 }
 
 // blocks fills a result block by block.
-func (p *partitioner) blocks(id ir.ID, c cutting, f func(i, j int, b Block) ir.ID) {
+func (p *partitioner) blocks(id ir.ID, c nodes.Cutting, f func(i, j int, b nodes.Block) ir.ID) {
 	out := p.each(c, f)
 	if out.single() {
 		p.one[id] = out.ids[0]
@@ -258,12 +219,12 @@ func (p *partitioner) blocks(id ir.ID, c cutting, f func(i, j int, b Block) ir.I
 }
 
 // each returns the blocks that f makes of a matrix with cuts c.
-func (p *partitioner) each(c cutting, f func(i, j int, b Block) ir.ID) *parts {
-	rows, cols := len(c.rc)-1, len(c.cc)-1
-	out := &parts{c.rc, c.cc, p.grid(rows, cols)}
+func (p *partitioner) each(c nodes.Cutting, f func(i, j int, b nodes.Block) ir.ID) *parts {
+	rows, cols := len(c.RC)-1, len(c.CC)-1
+	out := &parts{c.RC, c.CC, p.grid(rows, cols)}
 	for i := range rows {
 		for j := range cols {
-			out.ids = append(out.ids, f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)}))
+			out.ids = append(out.ids, f(i, j, nodes.Block{Row: int32(i), Col: int32(j), Rows: int32(rows), Cols: int32(cols)}))
 		}
 	}
 	return out
@@ -288,16 +249,16 @@ func (p *partitioner) whole(id ir.ID) ir.ID {
 }
 
 // triangle cuts an operator that keeps a triangle of a square matrix, on square cuts.
-func (p *partitioner) triangle(id ir.ID, n *ir.Node, t types.Type, c cutting) {
-	x := p.recut(p.old.In(id)[0], c.rc, c.cc)
-	p.blocks(id, c, func(i, j int, b Block) ir.ID {
+func (p *partitioner) triangle(id ir.ID, n *ir.Node, t types.Type, c nodes.Cutting) {
+	x := p.recut(p.old.In(id)[0], c.RC, c.CC)
+	p.blocks(id, c, func(i, j int, b nodes.Block) ir.ID {
 		switch {
 		case i == j:
 			return p.typed(n.Op, n.Attrs, b, x.at(i, i))
 		case (j > i) == n.Op.Shard.Upper:
 			return x.at(i, j)
 		}
-		return p.zeros(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j], b)
+		return p.zeros(t.Elem, c.RC[i+1]-c.RC[i], c.CC[j+1]-c.CC[j], b)
 	})
 }
 
@@ -314,7 +275,7 @@ func (p *partitioner) recut(id ir.ID, rc, cc []int) *parts {
 	if y := p.cuts.done[key]; y != nil && slices.Equal(y.rc, rc) && slices.Equal(y.cc, cc) {
 		return y
 	}
-	out := p.each(cutting{rc, cc}, func(i, j int, b Block) ir.ID {
+	out := p.each(nodes.Cutting{RC: rc, CC: cc}, func(i, j int, b nodes.Block) ir.ID {
 		src := []piece{{x, 0, 0, rc[i], cc[j], rc[i+1] - rc[i], cc[j+1] - cc[j]}}
 		return p.lay(p.old.Type(id), src, rc[i+1]-rc[i], cc[j+1]-cc[j], b)
 	})
@@ -332,14 +293,14 @@ type piece struct {
 
 // blocks appends the blocks of x that the window overlaps to in. For each it appends to boxes the part
 // that the window has and its place in the result.
-func (s piece) blocks(in []ir.ID, boxes []box) ([]ir.ID, []box) {
+func (s piece) blocks(in []ir.ID, boxes []nodes.Box) ([]ir.ID, []nodes.Box) {
 	for i := first(s.x.rc, s.sr); i < len(s.x.rc)-1 && s.x.rc[i] < s.sr+s.rows; i++ {
 		for j := first(s.x.cc, s.sc); j < len(s.x.cc)-1 && s.x.cc[j] < s.sc+s.cols; j++ {
 			r0, r1 := max(s.x.rc[i], s.sr), min(s.x.rc[i+1], s.sr+s.rows)
 			c0, c1 := max(s.x.cc[j], s.sc), min(s.x.cc[j+1], s.sc+s.cols)
 			if r0 < r1 && c0 < c1 {
 				in = append(in, s.x.at(i, j))
-				boxes = append(boxes, box{r0 - s.x.rc[i], c0 - s.x.cc[j], r1 - r0, c1 - c0, s.r + r0 - s.sr, s.c + c0 - s.sc})
+				boxes = append(boxes, nodes.Box{SR: r0 - s.x.rc[i], SC: c0 - s.x.cc[j], Rows: r1 - r0, Cols: c1 - c0, DR: s.r + r0 - s.sr, DC: s.c + c0 - s.sc})
 			}
 		}
 	}
@@ -347,9 +308,9 @@ func (s piece) blocks(in []ir.ID, boxes []box) ([]ir.ID, []box) {
 }
 
 // lay makes one block of rows x cols from windows of values in parts.
-func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b Block) ir.ID {
+func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b nodes.Block) ir.ID {
 	var in []ir.ID
-	var boxes []box
+	var boxes []nodes.Box
 	for _, s := range src {
 		in, boxes = s.blocks(in, boxes)
 	}
@@ -357,16 +318,16 @@ func (p *partitioner) lay(t types.Type, src []piece, rows, cols int, b Block) ir
 	switch {
 	case len(in) == 0:
 		return p.zeros(t.Elem, rows, cols, b)
-	case len(in) > 1 || boxes[0].dr > 0 || boxes[0].dc > 0 || boxes[0].rows < rows || boxes[0].cols < cols:
-		return p.add(p.table.Must("lay"), layAttrs(out, boxes), out, b, in...)
+	case len(in) > 1 || boxes[0].DR > 0 || boxes[0].DC > 0 || boxes[0].Rows < rows || boxes[0].Cols < cols:
+		return p.add(p.table.Must("lay"), nodes.LayAttrs(out, boxes), out, b, in...)
 	case p.g.Type(in[0]) == out:
 		return in[0]
 	}
-	return p.add(p.table.Must("slice"), boxes[0].attrs(), out, b, in[0])
+	return p.add(p.table.Must("slice"), boxes[0].Attrs(), out, b, in[0])
 }
 
 // zeros returns a block of zeros of any element type.
-func (p *partitioner) zeros(e types.Elem, rows, cols int, b Block) ir.ID {
+func (p *partitioner) zeros(e types.Elem, rows, cols int, b nodes.Block) ir.ID {
 	x := p.add(p.table.Must("zeros"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(cols)}), types.DenseOf(types.F64, rows, cols), b)
 	if e == types.F64 {
 		return x
@@ -384,28 +345,28 @@ func first(cuts []int, x int) int {
 }
 
 // move puts pieces of the inputs into the result's blocks.
-func (p *partitioner) move(id ir.ID, t types.Type, c cutting, boxes []box, in []ir.ID) {
+func (p *partitioner) move(id ir.ID, t types.Type, c nodes.Cutting, boxes []nodes.Box, in []ir.ID) {
 	// The boxes that touch each block: an untile has as many boxes as blocks.
-	cols := len(c.cc) - 1
-	touch := make([][]int32, (len(c.rc)-1)*cols)
+	cols := len(c.CC) - 1
+	touch := make([][]int32, (len(c.RC)-1)*cols)
 	for k, x := range boxes {
-		for i := first(c.rc, x.dr); i < len(c.rc)-1 && c.rc[i] < x.dr+x.rows; i++ {
-			for j := first(c.cc, x.dc); j < cols && c.cc[j] < x.dc+x.cols; j++ {
+		for i := first(c.RC, x.DR); i < len(c.RC)-1 && c.RC[i] < x.DR+x.Rows; i++ {
+			for j := first(c.CC, x.DC); j < cols && c.CC[j] < x.DC+x.Cols; j++ {
 				touch[i*cols+j] = append(touch[i*cols+j], int32(k))
 			}
 		}
 	}
-	p.blocks(id, c, func(i, j int, b Block) ir.ID {
-		r0, r1, c0, c1 := c.rc[i], c.rc[i+1], c.cc[j], c.cc[j+1]
+	p.blocks(id, c, func(i, j int, b nodes.Block) ir.ID {
+		r0, r1, c0, c1 := c.RC[i], c.RC[i+1], c.CC[j], c.CC[j+1]
 		var src []piece
 		for _, k := range touch[i*cols+j] {
 			x := boxes[k]
-			a0, a1 := max(x.dr, r0), min(x.dr+x.rows, r1)
-			b0, b1 := max(x.dc, c0), min(x.dc+x.cols, c1)
+			a0, a1 := max(x.DR, r0), min(x.DR+x.Rows, r1)
+			b0, b1 := max(x.DC, c0), min(x.DC+x.Cols, c1)
 			if a0 >= a1 || b0 >= b1 {
 				continue
 			}
-			src = append(src, piece{p.get(in[k]), a0 - r0, b0 - c0, x.sr + a0 - x.dr, x.sc + b0 - x.dc, a1 - a0, b1 - b0})
+			src = append(src, piece{p.get(in[k]), a0 - r0, b0 - c0, x.SR + a0 - x.DR, x.SC + b0 - x.DC, a1 - a0, b1 - b0})
 		}
 		return p.lay(t, src, r1-r0, c1-c0, b)
 	})

@@ -6,6 +6,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -23,58 +24,58 @@ func axisOf(folds []*op.Def) op.Fold {
 
 // resultCut returns where a result of type t of a pipe with index-space cuts w is cut: a result
 // along an axis as its blocks, a scalar nowhere. d is nil for the elements.
-func resultCut(w cutting, d *op.Def, t types.Type) (cutting, bool) {
+func resultCut(w nodes.Cutting, d *op.Def, t types.Type) (nodes.Cutting, bool) {
 	if d == nil {
-		return w, !w.single()
+		return w, !w.Single()
 	}
 	switch d.Fold {
 	case op.FoldRows:
-		return cutting{w.rc, []int{0, t.Cols}}, len(w.rc) > 2
+		return nodes.Cutting{RC: w.RC, CC: []int{0, t.Cols}}, len(w.RC) > 2
 	case op.FoldCols:
-		return cutting{[]int{0, t.Rows}, w.cc}, len(w.cc) > 2
+		return nodes.Cutting{RC: []int{0, t.Rows}, CC: w.CC}, len(w.CC) > 2
 	}
-	return cutting{}, false
+	return nodes.Cutting{}, false
 }
 
 // pipe returns the cuts of a pipe's index space: as readers of its elements prefer, as an aligned
 // operand, else by its shape. Blocks of a reduction along an axis hold whole lines, unless ranks
 // combine the states of columns (see scalarStates).
-func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
+func (c *cuts) pipe(id ir.ID, table *op.Table) nodes.Cutting {
 	n := &c.g.Nodes[id]
-	t := pipeSpace(n)
+	t := nodes.PipeSpace(n)
 	// A block does not know the places of its elements in the whole matrix.
-	places := slices.ContainsFunc(pipeFolds(table, n), func(d *op.Def) bool { return d != nil && d.Places })
+	places := slices.ContainsFunc(nodes.PipeFolds(table, n), func(d *op.Def) bool { return d != nil && d.Places })
 	if t.Rows == 0 || t.Cols == 0 || places {
-		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
+		return nodes.Cutting{RC: []int{0, t.Rows}, CC: []int{0, t.Cols}}
 	}
-	axis := axisOf(pipeFolds(table, n))
+	axis := axisOf(nodes.PipeFolds(table, n))
 	out, found := c.preferred[id]
 	if found && axis == op.FoldCols && c.g.Type(id).IsDense() { // the cuts of its result, which is one row
-		out.rc = []int{0, t.Rows}
+		out.RC = []int{0, t.Rows}
 	}
 	if !found {
 		out, found = c.follows(id, t)
 	}
 	if !found && (c.sizes.Whole || c.readsWhole(id)) && !c.tiled[id] { // its loop shares it out
-		return cutting{[]int{0, t.Rows}, []int{0, t.Cols}}
+		return nodes.Cutting{RC: []int{0, t.Rows}, CC: []int{0, t.Cols}}
 	}
 	if !found {
 		c.at = id
 		out = c.byShape(t, table)
 		// Whole lines: as many as make a block, however long they are.
 		switch {
-		case out.single():
+		case out.Single():
 		case axis == op.FoldRows:
-			out.rc = every(t.Rows, max(1, c.sizes.Block/t.Cols))
+			out.RC = every(t.Rows, max(1, c.sizes.Block/t.Cols))
 		case axis == op.FoldCols:
-			out.cc = every(t.Cols, max(1, c.sizes.Block/t.Rows))
+			out.CC = every(t.Cols, max(1, c.sizes.Block/t.Rows))
 		}
 	}
 	switch {
 	case axis == op.FoldRows:
-		out.cc = []int{0, t.Cols}
-	case axis == op.FoldCols && !(found && c.sizes.Loops && scalarStates(table, pipeFolds(table, n), t)):
-		out.rc = []int{0, t.Rows}
+		out.CC = []int{0, t.Cols}
+	case axis == op.FoldCols && !(found && c.sizes.Loops && scalarStates(table, nodes.PipeFolds(table, n), t)):
+		out.RC = []int{0, t.Rows}
 	}
 	return out
 }
@@ -85,7 +86,7 @@ func (c *cuts) pipe(id ir.ID, table *op.Table) cutting {
 // time of the sum to make.
 func scalarStates(table *op.Table, folds []*op.Def, t types.Type) bool {
 	return !slices.ContainsFunc(folds, func(d *op.Def) bool {
-		return d == nil || d.Fold != op.FoldCols || d.Shard.Partial == "" || typeOf(table.Must(d.Shard.Partial), nil, t).Cols != 1
+		return d == nil || d.Fold != op.FoldCols || d.Shard.Partial == "" || nodes.TypeOf(table.Must(d.Shard.Partial), nil, t).Cols != 1
 	})
 }
 
@@ -102,30 +103,30 @@ func (c *cuts) readsWhole(id ir.ID) bool {
 // pipe cuts a pipe.
 func (p *partitioner) pipe(id ir.ID, n *ir.Node, t types.Type) {
 	c := p.cuts.pipe(id, p.table)
-	if c.single() {
+	if c.Single() {
 		p.uncut(id)
 		return
 	}
-	folds := pipeFolds(p.table, n)
+	folds := nodes.PipeFolds(p.table, n)
 	made := p.pipeBlocks(id, n, folds, c)
 	if t.Kind == types.Tuple {
 		p.several[id] = made
 		return
 	}
-	p.result(id, folds[0], pipeSpace(n), t, c, func(i, j int, b Block) ir.ID { return made.at(i, j) })
+	p.result(id, folds[0], nodes.PipeSpace(n), t, c, func(i, j int, b nodes.Block) ir.ID { return made.at(i, j) })
 }
 
 // pipeBlocks makes the pipes of the blocks of an index space with cuts c. Reductions of all
 // elements give partial results.
-func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cutting) *parts {
-	space := pipeSpace(n)
+func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c nodes.Cutting) *parts {
+	space := nodes.PipeSpace(n)
 	at, draws := p.operands(id, space, c, nil), n.Draws()
-	return p.each(c, func(i, j int, b Block) ir.ID {
-		s := types.DenseOf(space.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
-		names, t := foldedParts(p.table, folds, s, func(d *op.Def) bool { return d.Fold == op.FoldAll || d.Fold == op.FoldCols && len(c.rc) > 2 })
+	return p.each(c, func(i, j int, b nodes.Block) ir.ID {
+		s := types.DenseOf(space.Elem, c.RC[i+1]-c.RC[i], c.CC[j+1]-c.CC[j])
+		names, t := nodes.FoldedParts(p.table, folds, s, func(d *op.Def) bool { return d.Fold == op.FoldAll || d.Fold == op.FoldCols && len(c.RC) > 2 })
 		a := n.Attrs.With("fold", op.Str(names)).With("rows", op.Int(s.Rows)).With("cols", op.Int(s.Cols))
 		if draws {
-			a = a.With("origin", op.Ints(c.rc[i], c.cc[j]))
+			a = a.With("origin", op.Ints(c.RC[i], c.CC[j]))
 		}
 		x := p.add(n.Op, a, t, b, at(i, j, 0)...)
 		p.g.Nodes[x].Region = n.Region
@@ -135,18 +136,18 @@ func (p *partitioner) pipeBlocks(id ir.ID, n *ir.Node, folds []*op.Def, c cuttin
 
 // result assembles a result of type t of a pipe or of a reduction: that of the reduction d, or its
 // elements, of type space, if d is nil. f returns a block's contribution.
-func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c cutting, f func(i, j int, b Block) ir.ID) {
+func (p *partitioner) result(id ir.ID, d *op.Def, space, t types.Type, c nodes.Cutting, f func(i, j int, b nodes.Block) ir.ID) {
 	switch {
 	case d == nil:
 		p.blocks(id, c, f)
 	case d.Shard.Kind == op.ShardRows:
-		p.blocks(id, cutting{c.rc, []int{0, t.Cols}}, f)
+		p.blocks(id, nodes.Cutting{RC: c.RC, CC: []int{0, t.Cols}}, f)
 	case d.Shard.Kind != op.ShardCols:
 		p.partials(id, d, space, c, f)
-	case len(c.rc) > 2:
+	case len(c.RC) > 2:
 		p.columns(id, d, space, t, c, f)
 	default:
-		p.blocks(id, cutting{[]int{0, t.Rows}, c.cc}, f)
+		p.blocks(id, nodes.Cutting{RC: []int{0, t.Rows}, CC: c.CC}, f)
 	}
 }
 
@@ -155,8 +156,8 @@ func (p *partitioner) part(id ir.ID, n *ir.Node, t types.Type) {
 	from := p.old.In(id)[0]
 	made := p.several[from]
 	pipe := &p.old.Nodes[from]
-	d := pipeFolds(p.table, pipe)[n.Attrs.Int("at")]
-	p.result(id, d, pipeSpace(pipe), t, cutting{made.rc, made.cc}, func(i, j int, b Block) ir.ID {
+	d := nodes.PipeFolds(p.table, pipe)[n.Attrs.Int("at")]
+	p.result(id, d, nodes.PipeSpace(pipe), t, nodes.Cutting{RC: made.rc, CC: made.cc}, func(i, j int, b nodes.Block) ir.ID {
 		return p.typed(n.Op, n.Attrs, b, made.at(i, j))
 	})
 }
@@ -164,48 +165,48 @@ func (p *partitioner) part(id ir.ID, n *ir.Node, t types.Type) {
 // reduce cuts a reduction. Its blocks hold whole rows or columns if its result has an element for
 // each of these, unless ranks combine the states of columns (see scalarStates). c is where the
 // result is cut. It returns false if the node stays whole.
-func (p *partitioner) reduce(id ir.ID, n *ir.Node, t types.Type, c cutting) bool {
+func (p *partitioner) reduce(id ir.ID, n *ir.Node, t types.Type, c nodes.Cutting) bool {
 	in, of := p.old.In(id), n.Op
 	space := p.old.Type(in[0])
 	switch x := p.get(in[0]); n.Op.Shard.Kind {
 	case op.ShardRows:
-		c.cc = []int{0, space.Cols}
+		c.CC = []int{0, space.Cols}
 	case op.ShardCols:
-		if c.rc = []int{0, space.Rows}; len(x.rc) > 2 && p.cuts.sizes.Loops && scalarStates(p.table, []*op.Def{n.Op}, space) {
-			c.rc, of = x.rc, p.table.Must(n.Op.Shard.Partial)
+		if c.RC = []int{0, space.Rows}; len(x.rc) > 2 && p.cuts.sizes.Loops && scalarStates(p.table, []*op.Def{n.Op}, space) {
+			c.RC, of = x.rc, p.table.Must(n.Op.Shard.Partial)
 		}
 	default:
 		for _, other := range in[1:] {
-			if !sameShape(p.old.Type(other), space) { // blocks of inputs of two shapes (identical: false) do not correspond
+			if !nodes.SameShape(p.old.Type(other), space) { // blocks of inputs of two shapes (identical: false) do not correspond
 				return false
 			}
 			if y := p.get(other); len(y.ids) > len(x.ids) {
 				x = y
 			}
 		}
-		if c, of = (cutting{x.rc, x.cc}), p.table.Must(n.Op.Shard.Partial); x.single() {
+		if c, of = (nodes.Cutting{RC: x.rc, CC: x.cc}), p.table.Must(n.Op.Shard.Partial); x.single() {
 			return false
 		}
 	}
 	at := p.operands(id, space, c, nil)
-	p.result(id, n.Op, space, t, c, func(i, j int, b Block) ir.ID { return p.typed(of, n.Attrs, b, at(i, j, 0)...) })
+	p.result(id, n.Op, space, t, c, func(i, j int, b nodes.Block) ir.ID { return p.typed(of, n.Attrs, b, at(i, j, 0)...) })
 	return true
 }
 
 // partials returns the result of a reduction d of a value of type t with cuts c from the partial
 // results of its blocks: combined over each row of blocks, then over all, then finished.
-func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c cutting, f func(i, j int, b Block) ir.ID) {
-	rows, cols := len(c.rc)-1, len(c.cc)-1
-	p.one[id] = p.finished(d, op.Int(t.Count()), t.Elem, Block{}, rows, func(i int) ir.ID {
-		return p.combined(d, Block{int32(i), 0, int32(rows), int32(cols)}, cols, func(j int) ir.ID {
-			return f(i, j, Block{int32(i), int32(j), int32(rows), int32(cols)})
+func (p *partitioner) partials(id ir.ID, d *op.Def, t types.Type, c nodes.Cutting, f func(i, j int, b nodes.Block) ir.ID) {
+	rows, cols := len(c.RC)-1, len(c.CC)-1
+	p.one[id] = p.finished(d, op.Int(t.Count()), t.Elem, nodes.Block{}, rows, func(i int) ir.ID {
+		return p.combined(d, nodes.Block{Row: int32(i), Col: 0, Rows: int32(rows), Cols: int32(cols)}, cols, func(j int) ir.ID {
+			return f(i, j, nodes.Block{Row: int32(i), Col: int32(j), Rows: int32(rows), Cols: int32(cols)})
 		})
 	})
 }
 
 // finished returns the result of the reduction d of n elements of type elem from count partial
 // results. f makes partial result i. b is the block of the result.
-func (p *partitioner) finished(d *op.Def, n op.Val, elem types.Elem, b Block, count int, f func(i int) ir.ID) ir.ID {
+func (p *partitioner) finished(d *op.Def, n op.Val, elem types.Elem, b nodes.Block, count int, f func(i int) ir.ID) ir.ID {
 	sum := p.combined(d, b, count, f)
 	if d.Shard.Finish == "" {
 		return sum
@@ -216,7 +217,7 @@ func (p *partitioner) finished(d *op.Def, n op.Val, elem types.Elem, b Block, co
 }
 
 // combined joins count partial results into one. f makes partial result i. A single one needs no join.
-func (p *partitioner) combined(d *op.Def, b Block, count int, f func(i int) ir.ID) ir.ID {
+func (p *partitioner) combined(d *op.Def, b nodes.Block, count int, f func(i int) ir.ID) ir.ID {
 	parts := make([]ir.ID, count)
 	for i := range parts {
 		parts[i] = f(i)
@@ -229,103 +230,35 @@ func (p *partitioner) combined(d *op.Def, b Block, count int, f func(i int) ir.I
 
 // columns makes node id, the reduction d of each column of a value of type of with cuts c, from the
 // states of its blocks: f makes that of block (i, j). The result has type t and the column cuts of c.
-func (p *partitioner) columns(id ir.ID, d *op.Def, of, t types.Type, c cutting, f func(i, j int, b Block) ir.ID) {
-	rows := len(c.rc) - 1
-	p.blocks(id, cutting{[]int{0, t.Rows}, c.cc}, func(_, j int, b Block) ir.ID {
+func (p *partitioner) columns(id ir.ID, d *op.Def, of, t types.Type, c nodes.Cutting, f func(i, j int, b nodes.Block) ir.ID) {
+	rows := len(c.RC) - 1
+	p.blocks(id, nodes.Cutting{RC: []int{0, t.Rows}, CC: c.CC}, func(_, j int, b nodes.Block) ir.ID {
 		return p.finished(d, op.Int(of.Rows), of.Elem, b, rows, func(i int) ir.ID {
-			return f(i, j, Block{int32(i), int32(j), int32(rows), b.Cols})
+			return f(i, j, nodes.Block{Row: int32(i), Col: int32(j), Rows: int32(rows), Cols: b.Cols})
 		})
 	})
-}
-
-// The rest of this file describes how operators read their operands, axis by axis, and cuts operands
-// accordingly. The cuts of a result follow from those of its operands (cutting). The parts of the
-// operands that a block reads follow from the cuts of the result.
-//
-//	map       a[byRow, byCol]  column[byRow, -]  row[-, byCol]  transposed[byCol, byRow]
-//	rowsum    a[byRow, byCol] of its index space        diag   a[byRow, byRow]
-//	matmul    a[byRow, byTerm]  b[byTerm, byCol]
-
-// axis says what an axis of an operand follows: the rows or columns of an index space, or the terms
-// of its sums. Each block reads all of an axis that follows none.
-type axis int8
-
-const (
-	apart axis = iota
-	byRow
-	byCol
-	byTerm
-)
-
-// access is what the rows and the columns of an operand follow.
-type access [2]axis
-
-// full reports an operand with an element for each point of the index space.
-func (a access) full() bool { return a[0]+a[1] == byRow+byCol && a[0] != apart && a[1] != apart }
-
-// ofMode is what an operand of a chain follows.
-var ofMode = [...]access{op.Full: {byRow, byCol}, op.Trans: {byCol, byRow}, op.RowVec: {apart, byCol}, op.ColVec: {byRow, apart}, op.Single: {}}
-
-// accesses says how node id reads its operands. t is the type of its result, or that of the index
-// space of a reduction.
-func accesses(g *ir.Graph, id ir.ID, t types.Type) []access {
-	n := &g.Nodes[id]
-	out := make([]access, len(g.In(id)))
-	switch kind := n.Op.Shard.Kind; {
-	case kind == op.ShardTranspose:
-		out[0] = access{byCol, byRow}
-	case kind == op.ShardDiagonal:
-		out[0] = access{byRow, byRow}
-	case kind == op.ShardContract:
-		out[0] = access{byRow, byCol} // what it adds to
-		a, b := &out[len(out)-2], &out[len(out)-1]
-		if *a = (access{byRow, byTerm}); n.Attrs.Bool("ta") {
-			*a = access{byTerm, byRow}
-		}
-		if *b = (access{byTerm, byCol}); n.Attrs.Bool("tb") {
-			*b = access{byCol, byTerm}
-		}
-	default:
-		for k, m := range modesOf(g, id, t) {
-			out[k] = ofMode[m]
-		}
-	}
-	return out
-}
-
-// onto returns c, where an index space is cut, with the cuts w of an operand that is read so.
-func (a access) onto(c, w cutting) cutting {
-	for k, cut := range [2][]int{w.rc, w.cc} {
-		switch a[k] {
-		case byRow:
-			c.rc = cut
-		case byCol:
-			c.cc = cut
-		}
-	}
-	return c
 }
 
 // contract cuts a product into one chain of block products a block of the result. The summed
 // dimension is cut where the factor with the most cuts is. It returns false if the node stays
 // whole.
-func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) bool {
+func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c nodes.Cutting) bool {
 	var terms []int
-	of := accesses(p.old, id, t)
+	of := nodes.Accesses(p.old, id, t)
 	for k, x := range p.old.In(id) {
 		w := p.get(x)
 		for d, cut := range [2][]int{w.rc, w.cc} {
-			if of[k][d] == byTerm && len(cut) > len(terms) {
+			if of[k][d] == nodes.ByTerm && len(cut) > len(terms) {
 				terms = cut
 			}
 		}
 	}
-	if c.single() && len(terms) == 2 {
+	if c.Single() && len(terms) == 2 {
 		return false
 	}
 	at := p.operands(id, t, c, terms)
-	p.blocks(id, c, func(i, j int, b Block) ir.ID {
-		out := types.DenseOf(t.Elem, c.rc[i+1]-c.rc[i], c.cc[j+1]-c.cc[j])
+	p.blocks(id, c, func(i, j int, b nodes.Block) ir.ID {
+		out := types.DenseOf(t.Elem, c.RC[i+1]-c.RC[i], c.CC[j+1]-c.CC[j])
 		args := at(i, j, 0)
 		sum := p.add(n.Op, n.Attrs, out, b, args...)
 		for k := 1; k < len(terms)-1; k++ {
@@ -339,21 +272,21 @@ func (p *partitioner) contract(id ir.ID, n *ir.Node, t types.Type, c cutting) bo
 
 // operands cuts the operands of node id over an index space of type t with cuts c. The terms of its
 // sums are cut at terms. It returns the operands of a block.
-func (p *partitioner) operands(id ir.ID, t types.Type, c cutting, terms []int) func(i, j, term int) []ir.ID {
-	in, of := p.old.In(id), accesses(p.old, id, t)
+func (p *partitioner) operands(id ir.ID, t types.Type, c nodes.Cutting, terms []int) func(i, j, term int) []ir.ID {
+	in, of := p.old.In(id), nodes.Accesses(p.old, id, t)
 	args := make([]*parts, len(in))
 	for k, x := range in {
 		xt := p.old.Type(x)
 		cuts := [2][]int{{0, xt.Rows}, {0, xt.Cols}}
 		for d, by := range of[k] {
-			if by != apart {
-				cuts[d] = [...][]int{byRow: c.rc, byCol: c.cc, byTerm: terms}[by]
+			if by != nodes.Apart {
+				cuts[d] = [...][]int{nodes.ByRow: c.RC, nodes.ByCol: c.CC, nodes.ByTerm: terms}[by]
 			}
 		}
 		args[k] = p.recut(x, cuts[0], cuts[1])
 	}
 	return func(i, j, term int) []ir.ID {
-		at := [...]int{byRow: i, byCol: j, byTerm: term}
+		at := [...]int{nodes.ByRow: i, nodes.ByCol: j, nodes.ByTerm: term}
 		ins := make([]ir.ID, len(in))
 		for k, x := range args {
 			ins[k] = x.at(at[of[k][0]], at[of[k][1]])

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -44,7 +45,7 @@ func (a *around) numbered(g *ir.Graph, x ir.ID) (*around, *ir.Graph, ir.ID) {
 		}
 		return a.outside.numbered(a.g, a.g.In(a.id)[k+a.g.Nodes[a.id].FirstArg()])
 	}
-	if n.Op.Role == op.Constant && isNumber(g.Type(x)) {
+	if n.Op.Role == op.Constant && nodes.IsNumber(g.Type(x)) {
 		return a, g, x
 	}
 	if n.Op.Ramp != nil {
@@ -75,15 +76,15 @@ func (a *around) copied(g *ir.Graph, x ir.ID, to *ir.Graph, at ir.Origin) ir.ID 
 func roundsIn(g *ir.Graph, a *around, table *op.Table, alone bool) *ir.Graph {
 	out := g
 	for id, n := range g.All() {
-		if !isControl(n) {
+		if !nodes.IsControl(n) {
 			continue
 		}
 		made := ir.Node{Op: n.Op, Attrs: n.Attrs}
-		if n.Op.Control == op.Iterate && !hinted(n) && !follows(g, id) && fits(g, a, id, alone) {
+		if n.Op.Control == op.Iterate && !nodes.Hinted(n) && !follows(g, id) && fits(g, a, id, alone) {
 			made = ir.Node{Op: table.Must("rounds"), Region: roundsOf(g, a, id, table)}
 		} else {
 			same := true
-			made.Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+			made.Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
 				x := &ir.Region{Graph: roundsIn(r.Graph, &around{g, id, r.Args, a}, table, alone), Args: r.Args, Yields: r.Yields}
 				same = same && x.Graph == r.Graph
 				return x
@@ -127,7 +128,7 @@ func roundsOf(g *ir.Graph, a *around, id ir.ID, table *op.Table) *ir.Region {
 		}
 	}
 	loop := r.Graph.Add(n.Op, n.Attrs, g.Type(id), at, reads...)
-	r.Graph.Nodes[loop].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return withMade(r, texts) })
+	r.Graph.Nodes[loop].Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region { return nodes.WithMade(r, texts) })
 	for k, f := range g.Results(id) {
 		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
 		r.Yields = append(r.Yields, r.Graph.Add(table.Must("part"), attrs, f.Type, at, loop))
@@ -161,7 +162,7 @@ const (
 )
 
 func (w *roundWork) fewElements(t types.Type) bool {
-	return isNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= w.most
+	return nodes.IsNumber(t) || t.IsDense() && t.Known() && t.Elem.Size() > 0 && t.Count() <= w.most
 }
 
 // roundWork estimates the work of a round of a loop.
@@ -202,7 +203,7 @@ func fits(g *ir.Graph, outside *around, id ir.ID, alone bool) bool {
 		if k >= n.Carried() && constantText(g, x) {
 			continue
 		}
-		if k < n.Carried() && !w.fewElements(t) || !isNumber(t) && !(t.IsDense() && t.Known() && t.Elem.Size() > 0) {
+		if k < n.Carried() && !w.fewElements(t) || !nodes.IsNumber(t) && !(t.IsDense() && t.Known() && t.Elem.Size() > 0) {
 			return false
 		}
 	}
@@ -231,7 +232,7 @@ func (w *roundWork) bounded(g *ir.Graph, id ir.ID) bool {
 	if !t.IsDense() || t.Known() {
 		return w.fewElements(t)
 	}
-	size, ok := mostSize(g, id)
+	size, ok := nodes.MostSize(g, id)
 	return ok && t.Elem.Size() > 0 && size[0]*size[1] <= w.most
 }
 
@@ -267,7 +268,7 @@ func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 		y := n.Region.Graph.Nodes[n.Region.Yields[0]].Op
 		some = slices.Contains(in, old) && (y.Operands == op.AsChosen || y.Control == op.Part)
 		return some, some && a.keptButPlace(g, v) == old && placeSize(n) <= mostNumbers
-	case n.Op.Control == op.Part && branches(&g.Nodes[in[0]]): // a side may keep old
+	case n.Op.Control == op.Part && nodes.Branches(&g.Nodes[in[0]]): // a side may keep old
 		from := g.In(in[0])[g.Nodes[in[0]].FirstArg():]
 		k := slices.Index(from, old)
 		for r := g.Nodes[in[0]].Region; r != nil && k >= 0; r = r.Next {
@@ -285,7 +286,7 @@ func (a *around) chooses(g *ir.Graph, v, old ir.ID) (some, placed bool) {
 func (a *around) atPlace(g *ir.Graph, v ir.ID) bool {
 	return onlyWhere(g, v, func(x ir.ID) bool {
 		_, from, _ := a.numbered(g, x)
-		return from != nil && !isNumber(g.Type(x))
+		return from != nil && !nodes.IsNumber(g.Type(x))
 	}, func(ir.ID) bool { return true })
 }
 
@@ -376,7 +377,7 @@ func onlyWhere(g *ir.Graph, v ir.ID, line, fixed func(x ir.ID) bool) bool {
 		return onlyWhere(g, in[0], line, fixed) || onlyWhere(g, in[1], line, fixed)
 	case loop.Eq:
 		for k, y := range in {
-			if line(y) && isNumber(g.Type(in[1-k])) && fixed(in[1-k]) {
+			if line(y) && nodes.IsNumber(g.Type(in[1-k])) && fixed(in[1-k]) {
 				return true
 			}
 		}
@@ -397,7 +398,7 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 			n, t := &g.Nodes[i], g.Type(ir.ID(i))
 			switch {
 			case n.Op.Role == op.Argument, n.Op.Control == op.Part && w.bounded(g, ir.ID(i)):
-			case isControl(n):
+			case nodes.IsControl(n):
 				if !w.within(g, ir.ID(i), a) {
 					return false
 				}
@@ -415,7 +416,7 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 				return false
 			case a.atPlace(g, ir.ID(i)), n.Op.Operands == op.AsChosen && a.atPlace(g, g.In(ir.ID(i))[0]):
 				w.ops++
-			case !w.note(n.Op, t, flops(g, ir.ID(i))):
+			case !w.note(n.Op, t, nodes.Flops(g, ir.ID(i))):
 				return false
 			}
 		}
@@ -426,11 +427,11 @@ func (w *roundWork) within(of *ir.Graph, id ir.ID, outside *around) bool {
 // onePoint reports whether a point computes only such values, and adds its work.
 func (w *roundWork) onePoint(r *ir.Region) bool {
 	for ; r != nil; r = r.Next {
-		for g, id := range nodesIn(r.Graph, branches) {
+		for g, id := range nodes.NodesIn(r.Graph, nodes.Branches) {
 			x := &g.Nodes[id]
-			ops, fine := flops(g, id), x.Region == nil && x.Op.Laws.Has(op.Pure)
+			ops, fine := nodes.Flops(g, id), x.Region == nil && x.Op.Laws.Has(op.Pure)
 			switch {
-			case x.Op.Role == op.Argument, x.Op.Control == op.Part, branches(x):
+			case x.Op.Role == op.Argument, x.Op.Control == op.Part, nodes.Branches(x):
 				continue
 			case x.Op.Role == op.Points:
 				ops, fine = w.fewPoints(g, id)
@@ -466,24 +467,24 @@ func (w *roundWork) fewPoints(g *ir.Graph, id ir.ID) (ops float64, fine bool) {
 		}
 	}
 	ops *= float64(points)
-	return ops, fine && !hinted(n) && ops <= w.mostOps
+	return ops, fine && !nodes.Hinted(n) && ops <= w.mostOps
 }
 
 // pointOps returns how many operations a point of a parfor runs, in all branches. fine is false if a
 // branch has other operators than pure ones on small matrices.
 func (w *roundWork) pointOps(r *ir.Region) (ops float64, fine bool) {
 	for ; r != nil; r = r.Next {
-		for g, id := range nodesIn(r.Graph, branches) {
+		for g, id := range nodes.NodesIn(r.Graph, nodes.Branches) {
 			x, t := &g.Nodes[id], g.Type(id)
 			switch {
-			case x.Op.Role == op.Argument || x.Op.Role == op.Constant || x.Op.Control == op.Part && t.Kind != types.Effect || branches(x):
+			case x.Op.Role == op.Argument || x.Op.Role == op.Constant || x.Op.Control == op.Part && t.Kind != types.Effect || nodes.Branches(x):
 				continue
 			case x.Region != nil || !x.Op.Laws.Has(op.Pure) || !w.fewElements(t):
 				return 0, false
 			}
 			ops++
 			if !x.Op.Laws.Has(op.View) {
-				ops = max(ops, ops-1+flops(g, id))
+				ops = max(ops, ops-1+nodes.Flops(g, id))
 			}
 		}
 	}

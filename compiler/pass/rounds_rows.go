@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -29,8 +30,8 @@ import (
 // so such a loop stays. Operators that may fail stay, too, so that the first failure in the order of
 // rounds is told. It would be slow where a round is more numbers than rows, and where a few elements
 // are rounds inside of rounds: see Rounds.
-func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
-	c, uses, changed := copyOf(g), g.Uses(), false
+func RowRounds(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
+	c, uses, changed := nodes.CopyOf(g), g.Uses(), false
 	owner := make([]*rowRounds, g.Len()) // of what is made with a loop
 	for id, n := range g.All() {
 		if r := owner[id]; r != nil {
@@ -40,7 +41,7 @@ func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 			continue
 		}
 		if n.Op.Control == op.Iterate {
-			r := &rowRounds{g: g, id: id, table: table, block: sizes.filled().Block, each: true}
+			r := &rowRounds{g: g, id: id, table: table, block: sizes.Filled().Block, each: true}
 			if !r.is(uses, owner) {
 				r.each = false
 			}
@@ -54,12 +55,12 @@ func RowRounds(g *ir.Graph, table *op.Table, sizes Sizes) *ir.Graph {
 				continue
 			}
 		}
-		c.node(id)
+		c.Node(id)
 	}
 	if !changed {
 		return g
 	}
-	return c.g
+	return c.G
 }
 
 const (
@@ -98,7 +99,7 @@ type rowRounds struct {
 // is reports a loop that this pass rewrites.
 func (r *rowRounds) is(uses []int32, owner []*rowRounds) bool {
 	n, in := &r.g.Nodes[r.id], r.g.In(r.id)
-	if *r = (rowRounds{g: r.g, id: r.id, table: r.table, block: r.block, each: r.each, rowed: map[*ir.Graph][]bool{}}); hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
+	if *r = (rowRounds{g: r.g, id: r.id, table: r.table, block: r.block, each: r.each, rowed: map[*ir.Graph][]bool{}}); nodes.Hinted(n) || follows(r.g, r.id) || n.Carried() == 0 {
 		return false
 	}
 	for _, x := range in[:n.Carried()] {
@@ -110,14 +111,14 @@ func (r *rowRounds) is(uses []int32, owner []*rowRounds) bool {
 		return false
 	}
 	least := r.block / leastRowRounds
-	if last := len(r.g.Nodes) - 1; r.g.Nodes[last].Op == closing {
+	if last := len(r.g.Nodes) - 1; r.g.Nodes[last].Op == nodes.Closing {
 		least = r.block / cachedRowRounds
 	}
 	by := make([]bool, len(in))
 	for k, x := range in {
 		t := r.g.Type(x)
 		by[k] = r.byRows(t)
-		if !by[k] && !isNumber(t) && (k < n.Carried() || !t.IsDense() || !t.Known()) {
+		if !by[k] && !nodes.IsNumber(t) && (k < n.Carried() || !t.IsDense() || !t.Known()) {
 			return false
 		}
 	}
@@ -147,7 +148,7 @@ func (r *rowRounds) is(uses []int32, owner []*rowRounds) bool {
 		return len(r.reads) > 0
 	}
 	again, carried := float64(len(r.reads)-1)*r.flops, float64(n.Carried()*r.rows*r.cols)
-	return len(r.reads) > 0 && len(r.reads) <= mostRounds && again <= againFlops*carried
+	return len(r.reads) > 0 && len(r.reads) <= mostRounds && again <= nodes.AgainFlops*carried
 }
 
 // follow makes members of what reads the results element by element, if that leaves no more to store.
@@ -157,9 +158,9 @@ func (r *rowRounds) follow(uses []int32, owner []*rowRounds) {
 	members := maps.Clone(r.members)
 	for i := int(r.id) + 1; i < len(g.Nodes); i++ {
 		x, t := ir.ID(i), g.Type(ir.ID(i))
-		fits := func(y ir.ID) bool { return members[y] || isNumber(g.Type(y)) || r.byRows(g.Type(y)) }
-		if members[x] || owner[x] != nil || !elementwiseOperator(&g.Nodes[i]) || !t.IsDense() || t.Rows != r.rows || t.Cols != r.cols || t.Elem.Size() == 0 ||
-			ir.MayFail(g, x) || !sameSend(g, r.id, x) || uses[x] == 0 {
+		fits := func(y ir.ID) bool { return members[y] || nodes.IsNumber(g.Type(y)) || r.byRows(g.Type(y)) }
+		if members[x] || owner[x] != nil || !nodes.ElementwiseOperator(&g.Nodes[i]) || !t.IsDense() || t.Rows != r.rows || t.Cols != r.cols || t.Elem.Size() == 0 ||
+			ir.MayFail(g, x) || !nodes.SameSend(g, r.id, x) || uses[x] == 0 {
 			continue
 		}
 		if in := g.In(x); slices.ContainsFunc(in, func(y ir.ID) bool { return members[y] }) && !slices.ContainsFunc(in, func(y ir.ID) bool { return !fits(y) }) {
@@ -214,7 +215,7 @@ func (r *rowRounds) within(of *ir.Graph, id ir.ID, by []bool, at ir.Ranges) bool
 			if of.Nodes[id].Op.Control == op.Select {
 				is = r.byRows(g.Type(y))
 			}
-			if rowed[y] != is || !is && !isNumber(g.Type(y)) {
+			if rowed[y] != is || !is && !nodes.IsNumber(g.Type(y)) {
 				return false
 			}
 		}
@@ -233,34 +234,34 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 		some = some || of[k]
 	}
 	if some {
-		r.made, r.flops = r.made+1, r.flops+flops(g, id)
+		r.made, r.flops = r.made+1, r.flops+nodes.Flops(g, id)
 	}
 	switch {
 	case n.Op.Control == op.Iterate:
-		if hinted(n) || follows(g, id) {
+		if nodes.Hinted(n) || follows(g, id) {
 			return false, false
 		}
 		return some, r.within(g, id, of, at)
 	case n.Op.Control == op.Select: // by a number: all rows take the same side
 		return some, !of[0] && !follows(g, id) && r.within(g, id, of[1:], at)
 	case n.Op.Control == op.Part:
-		return r.byRows(t), r.byRows(t) || isNumber(t)
+		return r.byRows(t), r.byRows(t) || nodes.IsNumber(t)
 	case n.Region != nil || !n.Op.Laws.Has(op.Pure) || n.Draws() || at.MayFail(g, id):
 		return false, false
 	case r.each && n.Op.Role == op.Windows && r.byRows(t):
 		r.moved = true
 		return true, !some
 	case drawn(g, id) && r.byRows(t) && t.Rows == r.rows && (!r.each || t.Cols == r.cols):
-		r.moved, r.made, r.flops = true, r.made+1, r.flops+flops(g, id)
+		r.moved, r.made, r.flops = true, r.made+1, r.flops+nodes.Flops(g, id)
 		return true, true
 	case !some:
 		r.once++
-		return false, isNumber(t) && (elementwiseOperator(n) || n.Op.Role == op.Picks)
+		return false, nodes.IsNumber(t) && (nodes.ElementwiseOperator(n) || n.Op.Role == op.Picks)
 	case !r.byRows(t):
 		return false, false
-	case elementwiseOperator(n):
+	case nodes.ElementwiseOperator(n):
 		for k, x := range in {
-			if of := g.Type(x); !rowed[x] && !isNumber(of) && of.Rows != 1 || k > 0 && of.Elem == types.Str {
+			if of := g.Type(x); !rowed[x] && !nodes.IsNumber(of) && of.Rows != 1 || k > 0 && of.Elem == types.Str {
 				return false, false
 			}
 		}
@@ -279,7 +280,7 @@ func (r *rowRounds) takes(g *ir.Graph, id ir.ID, rowed []bool, at ir.Ranges) (is
 // as a seed that only the run knows.
 func drawn(g *ir.Graph, id ir.ID) bool {
 	n, in := &g.Nodes[id], g.In(id)
-	return n.Op.Elements != nil && n.Op.Laws.Has(op.Total) && g.Type(id).IsDense() && len(in) > 0 && !slices.ContainsFunc(in, func(x ir.ID) bool { return !isNumber(g.Type(x)) })
+	return n.Op.Elements != nil && n.Op.Laws.Has(op.Total) && g.Type(id).IsDense() && len(in) > 0 && !slices.ContainsFunc(in, func(x ir.ID) bool { return !nodes.IsNumber(g.Type(x)) })
 }
 
 // isZero reports a number that is 0 in all rounds.
@@ -304,7 +305,7 @@ func (r *rowRounds) row(t types.Type, by bool) types.Type {
 }
 
 // of returns regions for one row.
-func (r *rowRounds) of(region *ir.Region) *ir.Region { return eachRegion(region, r.regionOf) }
+func (r *rowRounds) of(region *ir.Region) *ir.Region { return nodes.EachRegion(region, r.regionOf) }
 
 func (r *rowRounds) regionOf(region *ir.Region) *ir.Region {
 	g, to := region.Graph, make([]ir.ID, region.Graph.Len())
@@ -319,7 +320,7 @@ func (r *rowRounds) regionOf(region *ir.Region) *ir.Region {
 	}
 	for i, rowed := range r.rowed[g] {
 		id := ir.ID(i)
-		n, in, t := &g.Nodes[i], through(to, g.In(id)), g.Type(id)
+		n, in, t := &g.Nodes[i], nodes.Through(to, g.In(id)), g.Type(id)
 		attrs, of := n.Attrs, r.row(t, rowed)
 		switch cut := attrs.Ints("at"); {
 		case rowed && drawn(g, id): // a loop draws only what is read
@@ -339,15 +340,15 @@ func (r *rowRounds) regionOf(region *ir.Region) *ir.Region {
 		case rowed && len(cut) == 4:
 			attrs = attrs.With("at", op.Ints(0, int(cut[1]), 1, t.Cols))
 		}
-		if isControl(n) {
+		if nodes.IsControl(n) {
 			in, of = append(in, at...), r.results(g, id)
 		}
 		to[i] = out.Graph.Add(n.Op, attrs, of, g.Origin(id), in...)
-		if isControl(n) {
+		if nodes.IsControl(n) {
 			out.Graph.Nodes[to[i]].Region = r.of(n.Region)
 		}
 	}
-	out.Args, out.Yields = append(through(to, region.Args), at...), through(to, region.Yields)
+	out.Args, out.Yields = append(nodes.Through(to, region.Args), at...), nodes.Through(to, region.Yields)
 	return out
 }
 
@@ -376,7 +377,7 @@ func (r *rowRounds) results(g *ir.Graph, id ir.ID) types.Type {
 }
 
 // write adds the loop over rows that makes some of the members.
-func (r *rowRounds) write(c *copying, reads ...ir.ID) {
+func (r *rowRounds) write(c *nodes.Copying, reads ...ir.ID) {
 	g, n := r.g, &r.g.Nodes[r.id]
 	o := g.Origin(r.id)
 	body := &ir.Region{Graph: ir.New()}
@@ -406,7 +407,7 @@ func (r *rowRounds) write(c *copying, reads ...ir.ID) {
 		}
 		t := g.Type(x)
 		a := b.Add(r.table.Must("arg"), nil, t, o)
-		body.Args, outer = append(body.Args, a), append(outer, c.to[x])
+		body.Args, outer = append(body.Args, a), append(outer, c.To[x])
 		switch one := r.row(t, true); {
 		case !r.byRows(t):
 		case r.each:
@@ -453,17 +454,17 @@ func (r *rowRounds) write(c *copying, reads ...ir.ID) {
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "by", Val: op.Ints(by1[:dims]...)}, op.Attr{Name: "lo", Val: op.Ints(lo[:dims]...)},
 		op.Attr{Name: "n", Val: op.Ints(size[:dims]...)}, op.Attr{Name: "names", Val: op.Str(names[:2*dims-1])})
-	all := c.g.Add(r.table.Must("parfor"), attrs, t, o, outer...)
-	c.g.Nodes[all].Region = body
+	all := c.G.Add(r.table.Must("parfor"), attrs, t, o, outer...)
+	c.G.Nodes[all].Region = body
 	if line {
-		all = c.g.Add(r.table.Must("t"), nil, types.DenseOf(elem, 1, cols), o, all)
+		all = c.G.Add(r.table.Must("t"), nil, types.DenseOf(elem, 1, cols), o, all)
 	}
 	from := 0
 	for _, x := range reads {
 		t := g.Type(x)
-		c.to[x] = all
+		c.To[x] = all
 		if len(reads) > 1 {
-			c.to[x] = c.g.Add(r.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, from, t.Rows, t.Cols)}), t, g.Origin(x), all)
+			c.To[x] = c.G.Add(r.table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, from, t.Rows, t.Cols)}), t, g.Origin(x), all)
 		}
 		from += t.Cols
 	}

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -28,10 +29,10 @@ import (
 //
 // If the key is an index of the parfor, sums, means and counts are read from a table: see sums.
 func Segments(g *ir.Graph, table *op.Table) *ir.Graph {
-	g = changed(g, func(id ir.ID) bool { return len(summed(g, id, table).by) > 0 }, func(c *copying, id ir.ID) {
-		summed(c.old, id, table).write(c, id)
+	g = nodes.Changed(g, func(id ir.ID) bool { return len(summed(g, id, table).by) > 0 }, func(c *nodes.Copying, id ir.ID) {
+		summed(c.Old, id, table).write(c, id)
 	})
-	return changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *copying, id ir.ID) {
+	return nodes.Changed(g, func(id ir.ID) bool { return segmented(g, id, table).is() }, func(c *nodes.Copying, id ir.ID) {
 		segmented(g, id, table).write(c, id)
 	})
 }
@@ -230,7 +231,7 @@ func (s *segments) taken(g *ir.Graph, id ir.ID, masks []ir.ID) (one segment, ok 
 func (s segments) reduced(readers [][]ir.ID, x ir.ID) bool {
 	return allOf(readers[x], func(r ir.ID) bool {
 		n := &s.r.Graph.Nodes[r]
-		return n.Op.Class != loop.NoClass || n.Op.Shape != nil || (n.Op == s.table.Must("pick.rows") || elementwiseOperator(n)) && s.reduced(readers, r)
+		return n.Op.Class != loop.NoClass || n.Op.Shape != nil || (n.Op == s.table.Must("pick.rows") || nodes.ElementwiseOperator(n)) && s.reduced(readers, r)
 	})
 }
 
@@ -238,7 +239,7 @@ func (s segments) reduced(readers [][]ir.ID, x ir.ID) bool {
 // depends on an index or may fail.
 func (s segments) outside(g *ir.Graph, id, x ir.ID) (list []ir.ID, ok bool) {
 	b := s.r.Graph
-	first, _ := captures(g, id, s.r)
+	first, _ := nodes.Captures(g, id, s.r)
 	seen := map[ir.ID]bool{}
 	var need func(x ir.ID) bool
 	need = func(x ir.ID) bool {
@@ -265,23 +266,23 @@ func (s segments) outside(g *ir.Graph, id, x ir.ID) (list []ir.ID, ok bool) {
 }
 
 // write adds the orders of the rows, and parfor id reading them.
-func (s segments) write(c *copying, id ir.ID) {
+func (s segments) write(c *nodes.Copying, id ir.ID) {
 	w := newSegmentWriter(s, c, id)
 	b := s.r.Graph
 	for _, column := range s.columns {
 		x := w.outside(column.id, column.nodes)
 		by := op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(0)}, op.Attr{Name: "desc", Val: op.Bool(false)})
-		w.orders = append(w.orders, c.g.Add(s.table.Must("argsort"), by, b.Type(column.id).With(types.I64), c.old.Origin(id).NoDest(), x))
+		w.orders = append(w.orders, c.G.Add(s.table.Must("argsort"), by, b.Type(column.id).With(types.I64), c.Old.Origin(id).NoDest(), x))
 	}
 	pick := s.table.Must("pick.rows")
 	for i := range b.Nodes {
 		x := ir.ID(i)
 		if one, ok := s.by[x]; ok {
-			w.body.to[i] = w.segment(x, one)
+			w.body.To[i] = w.segment(x, one)
 		} else if in := b.In(x); b.Nodes[i].Op == pick && w.groups[in[1]] != nil && b.Type(in[0]).Rows == w.rows(w.groups[in[1]]) {
-			w.body.to[i] = w.picked(in[0], w.groups[in[1]])
+			w.body.To[i] = w.picked(in[0], w.groups[in[1]])
 		} else {
-			w.body.node(x)
+			w.body.Node(x)
 		}
 	}
 	w.finish()
@@ -290,10 +291,10 @@ func (s segments) write(c *copying, id ir.ID) {
 // segmentWriter writes a parfor that reads columns in the order of its groups.
 type segmentWriter struct {
 	segments
-	c      *copying // of the graph around
+	c      *nodes.Copying // of the graph around
 	id     ir.ID
 	in     []ir.ID // of the new parfor
-	body   *copying
+	body   *nodes.Copying
 	more   []ir.ID           // arguments of the new body
 	outer  map[ir.ID]ir.ID   // copies of nodes of the body outside
 	orders []ir.ID           // of the rows, by column
@@ -316,9 +317,9 @@ type group struct {
 }
 
 // newSegmentWriter begins a copy of the body of parfor id.
-func newSegmentWriter(s segments, c *copying, id ir.ID) *segmentWriter {
-	first, shift := captures(c.old, id, s.r)
-	w := &segmentWriter{segments: s, c: c, id: id, in: c.in(id), body: copyOf(s.r.Graph), outer: map[ir.ID]ir.ID{}, args: map[inOrder]ir.ID{}, groups: map[ir.ID]*group{}}
+func newSegmentWriter(s segments, c *nodes.Copying, id ir.ID) *segmentWriter {
+	first, shift := nodes.Captures(c.Old, id, s.r)
+	w := &segmentWriter{segments: s, c: c, id: id, in: c.In(id), body: nodes.CopyOf(s.r.Graph), outer: map[ir.ID]ir.ID{}, args: map[inOrder]ir.ID{}, groups: map[ir.ID]*group{}}
 	for k, a := range s.r.Args[first:] {
 		w.outer[a] = w.in[first+k+shift]
 	}
@@ -327,11 +328,11 @@ func newSegmentWriter(s segments, c *copying, id ir.ID) *segmentWriter {
 
 // finish adds the parfor with the new body.
 func (w *segmentWriter) finish() {
-	region := w.body.region(w.r)
+	region := w.body.Region(w.r)
 	region.Args = append(region.Args, w.more...)
-	read := setOf(append(slices.Clone(region.Args), region.Yields...)) // no longer the masks
-	id := w.c.g.CopyNode(w.c.old, w.id, w.in...)
-	w.c.to[w.id], w.c.g.Nodes[id].Region = id, region.Compact(w.body.g.Needed(func(x ir.ID) bool { return read[x] || w.body.g.Required(x) }))
+	read := nodes.SetOf(append(slices.Clone(region.Args), region.Yields...)) // no longer the masks
+	id := w.c.G.CopyNode(w.c.Old, w.id, w.in...)
+	w.c.To[w.id], w.c.G.Nodes[id].Region = id, region.Compact(w.body.G.Needed(func(x ir.ID) bool { return read[x] || w.body.G.Required(x) }))
 }
 
 func (w *segmentWriter) rows(g *group) int { return w.r.Graph.Type(w.columns[g.column].id).Rows }
@@ -347,7 +348,7 @@ func (w *segmentWriter) outside(x ir.ID, nodes []ir.ID) ir.ID {
 		for k, z := range in {
 			in[k] = w.outer[z]
 		}
-		w.outer[y] = w.c.g.Add(b.Nodes[y].Op, b.Nodes[y].Attrs, b.Type(y), w.c.old.Origin(w.id).NoDest(), in...)
+		w.outer[y] = w.c.G.Add(b.Nodes[y].Op, b.Nodes[y].Attrs, b.Type(y), w.c.Old.Origin(w.id).NoDest(), in...)
 	}
 	return w.outer[x]
 }
@@ -360,41 +361,41 @@ func (w *segmentWriter) argument(k inOrder) (arg ir.ID, ok bool) {
 	}
 	t, x := w.r.Graph.Type(w.columns[k.column].id).With(types.I64), w.orders[k.column]
 	if k.x != ir.None {
-		nodes, fixed := w.segments.outside(w.c.old, w.id, k.x)
+		nodes, fixed := w.segments.outside(w.c.Old, w.id, k.x)
 		if !fixed {
 			return ir.None, false
 		}
 		t = w.r.Graph.Type(k.x)
-		x = w.c.g.Add(w.table.Must("pick.rows"), nil, t, w.c.old.Origin(w.id).NoDest(), w.outside(k.x, nodes), x)
+		x = w.c.G.Add(w.table.Must("pick.rows"), nil, t, w.c.Old.Origin(w.id).NoDest(), w.outside(k.x, nodes), x)
 	}
 	w.in = append(w.in, x)
-	arg = w.body.g.Add(w.table.Must("arg"), nil, t, ir.Origin{})
+	arg = w.body.G.Add(w.table.Must("arg"), nil, t, ir.Origin{})
 	w.more, w.args[k] = append(w.more, arg), arg
 	return arg, true
 }
 
 // window adds the rows of a group of what is in its order.
 func (w *segmentWriter) window(arg ir.ID, g *group, o ir.Origin) ir.ID {
-	t := w.body.g.Type(arg)
+	t := w.body.G.Type(arg)
 	t.Rows = types.Unknown
 	attrs := op.MakeAttrs(op.Attr{Name: "size", Val: op.Ints(-1, t.Cols)}, op.Attr{Name: "through", Val: op.Ints(0, 0)})
-	return w.body.g.Add(w.table.Must("cut"), attrs, t, o, arg, g.from, g.to, g.zero, g.zero)
+	return w.body.G.Add(w.table.Must("cut"), attrs, t, o, arg, g.from, g.to, g.zero, g.zero)
 }
 
 // segment adds the nodes that replace node x of the body and returns the last one: the places of the
 // rows, their number, or the sum of a column there.
 func (w *segmentWriter) segment(x ir.ID, one segment) ir.ID {
 	c, number := w.body, types.ScalarOf(types.I64)
-	n, o := &c.old.Nodes[x], c.old.Origin(x)
+	n, o := &c.Old.Nodes[x], c.Old.Origin(x)
 	add := func(d *op.Def, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {
-		return c.g.Add(d, op.MakeAttrs(attrs...), t, o, in...)
+		return c.G.Add(d, op.MakeAttrs(attrs...), t, o, in...)
 	}
 	keys, _ := w.argument(inOrder{one.column, w.columns[one.column].id})
 	end := func(equal bool) ir.ID {
-		return add(w.table.Must("order.below"), number, []op.Attr{{Name: "equal", Val: op.Bool(equal)}}, c.to[one.key], keys)
+		return add(w.table.Must("order.below"), number, []op.Attr{{Name: "equal", Val: op.Bool(equal)}}, c.To[one.key], keys)
 	}
 	from, to := end(false), end(true)
-	counted := one.chosen == ir.None && c.old.Type(x).IsScalar()
+	counted := one.chosen == ir.None && c.Old.Type(x).IsScalar()
 	if counted && len(one.also) == 0 {
 		return add(w.table.Infix("-"), number, nil, to, from)
 	}
@@ -408,12 +409,12 @@ func (w *segmentWriter) segment(x ir.ID, one segment) ir.ID {
 		g.to = add(w.table.Must("ew.max"), number, nil, to, add(w.table.Infix("+"), number, nil, g.from, constant(1)))
 	}
 	reduced := func(y ir.ID) ir.ID {
-		t := c.old.Type(x)
-		y = c.g.Add(n.Op, n.Attrs, t, o, y)
+		t := c.Old.Type(x)
+		y = c.G.Add(n.Op, n.Attrs, t, o, y)
 		if further == nil {
 			return y
 		}
-		z, truth := c.to[c.old.In(c.old.In(x)[0])[2]], number.With(types.Bool)
+		z, truth := c.To[c.Old.In(c.Old.In(x)[0])[2]], number.With(types.Bool)
 		some := add(w.table.Must("ifelse"), t, nil, add(w.table.Infix("<"), truth, nil, from, to), y, z)
 		all := add(w.table.Infix("=="), truth, nil, add(w.table.Infix("-"), number, nil, to, from), constant(w.rows(g)))
 		return add(w.table.Must("ifelse"), t, nil, all, y, add(further, t, nil, some, z))
@@ -430,20 +431,20 @@ func (w *segmentWriter) segment(x ir.ID, one segment) ir.ID {
 	}
 	switch {
 	case one.chosen != ir.None:
-		of := c.old.In(x)[0]
-		t := c.old.Type(of)
+		of := c.Old.In(x)[0]
+		t := c.Old.Type(of)
 		t.Rows = types.Unknown
-		rest := add(c.old.Nodes[of].Op, t, nil, mask, w.at(one.chosen, g), c.to[c.old.In(of)[2]])
+		rest := add(c.Old.Nodes[of].Op, t, nil, mask, w.at(one.chosen, g), c.To[c.Old.In(of)[2]])
 		return reduced(rest)
 	case counted:
-		return c.g.Add(n.Op, n.Attrs, number, o, mask)
+		return c.G.Add(n.Op, n.Attrs, number, o, mask)
 	}
 	places := w.places(g, o)
 	w.groups[x] = g
 	if mask == ir.None {
 		return places
 	}
-	g.held = c.g.Add(n.Op, n.Attrs, rows, o, mask, add(w.table.Must("nrow"), number, nil, places))
+	g.held = c.G.Add(n.Op, n.Attrs, rows, o, mask, add(w.table.Must("nrow"), number, nil, places))
 	return add(w.table.Must("pick.rows"), rows, nil, places, g.held)
 }
 
@@ -459,16 +460,16 @@ func (w *segmentWriter) picked(x ir.ID, g *group) ir.ID {
 	if g.held == ir.None {
 		return y
 	}
-	return w.body.g.Add(w.table.Must("pick.rows"), nil, w.body.g.Type(y), w.body.old.Origin(x), y, g.held)
+	return w.body.G.Add(w.table.Must("pick.rows"), nil, w.body.G.Type(y), w.body.Old.Origin(x), y, g.held)
 }
 
 // at adds the rows of a group of node x of the body. Rows that are the same for all indices are a
 // window of them in the order of the groups. Elementwise operators are computed in the group alone,
 // unless one may fail in a row that is left out.
 func (w *segmentWriter) at(x ir.ID, g *group) ir.ID {
-	b, t, o := w.body.old, w.body.old.Type(x), w.body.old.Origin(x)
+	b, t, o := w.body.Old, w.body.Old.Type(x), w.body.Old.Origin(x)
 	if !t.IsMatrix() || t.Rows != w.rows(g) {
-		return w.body.to[x]
+		return w.body.To[x]
 	}
 	if t.IsDense() && t.Known() { // a window has a known number of columns
 		if arg, ok := w.argument(inOrder{g.column, x}); ok {
@@ -476,12 +477,12 @@ func (w *segmentWriter) at(x ir.ID, g *group) ir.ID {
 		}
 	}
 	t.Rows = types.Unknown
-	if n := &b.Nodes[x]; elementwiseOperator(n) && n.Region == nil && !ir.MayFail(b, x) {
+	if n := &b.Nodes[x]; nodes.ElementwiseOperator(n) && n.Region == nil && !ir.MayFail(b, x) {
 		in := make([]ir.ID, len(b.In(x)))
 		for k, y := range b.In(x) {
 			in[k] = w.at(y, g)
 		}
-		return w.body.g.Add(n.Op, n.Attrs, t, o, in...)
+		return w.body.G.Add(n.Op, n.Attrs, t, o, in...)
 	}
-	return w.body.g.Add(w.table.Must("pick.rows"), nil, t, o, w.body.to[x], w.places(g, o))
+	return w.body.G.Add(w.table.Must("pick.rows"), nil, t, o, w.body.To[x], w.places(g, o))
 }

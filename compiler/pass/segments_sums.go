@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -175,7 +176,7 @@ func (s *sums) places(g *ir.Graph, id, x ir.ID) ir.ID {
 			}
 			p = s.same[in[1]]
 		}
-	case elementwiseOperator(n) && !n.Op.Fails(b.Type(in[0]).Elem, b.Type(x).Elem):
+	case nodes.ElementwiseOperator(n) && !n.Op.Fails(b.Type(in[0]).Elem, b.Type(x).Elem):
 		for _, y := range in {
 			if b.Type(y).IsScalar() {
 				if _, fixed := s.outside(g, id, y); fixed {
@@ -232,13 +233,13 @@ func (s sums) mask(x ir.ID, most int) []ir.ID {
 }
 
 // write adds the tables, and parfor id reading them.
-func (s sums) write(c *copying, id ir.ID) {
+func (s sums) write(c *nodes.Copying, id ir.ID) {
 	w := &sumWriter{newSegmentWriter(s.segments, c, id), map[ir.ID]ir.ID{}}
 	for i := range s.r.Graph.Nodes {
 		if one, ok := s.by[ir.ID(i)]; ok {
-			w.body.to[i] = w.sum(ir.ID(i), one)
+			w.body.To[i] = w.sum(ir.ID(i), one)
 		} else {
-			w.body.node(ir.ID(i))
+			w.body.Node(ir.ID(i))
 		}
 	}
 	w.finish()
@@ -253,25 +254,25 @@ type sumWriter struct {
 // fixed copies node x of the body, which does not depend on the indices, out of the parfor. It returns
 // the copy.
 func (w *sumWriter) fixed(x ir.ID) ir.ID {
-	nodes, _ := w.segments.outside(w.c.old, w.id, x)
+	nodes, _ := w.segments.outside(w.c.Old, w.id, x)
 	return w.outside(x, nodes)
 }
 
 // add adds a node outside of the parfor.
 func (w *sumWriter) add(d *op.Def, t types.Type, attrs []op.Attr, in ...ir.ID) ir.ID {
-	return w.c.g.Add(d, op.MakeAttrs(attrs...), t, w.c.old.Origin(w.id).NoDest(), in...)
+	return w.c.G.Add(d, op.MakeAttrs(attrs...), t, w.c.Old.Origin(w.id).NoDest(), in...)
 }
 
 // sum adds what replaces node x of the body, and returns it.
 func (w *sumWriter) sum(x ir.ID, one groupSum) ir.ID {
-	b, o := w.body, w.body.old.Origin(x)
-	add := func(d *op.Def, t types.Type, in ...ir.ID) ir.ID { return b.g.Add(d, nil, t, o, in...) }
-	result := b.old.Type(x)
-	rows := b.old.Type(one.keys[0].column).Rows
+	b, o := w.body, w.body.Old.Origin(x)
+	add := func(d *op.Def, t types.Type, in ...ir.ID) ir.ID { return b.G.Add(d, nil, t, o, in...) }
+	result := b.Old.Type(x)
+	rows := b.Old.Type(one.keys[0].column).Rows
 	count := func() ir.ID { return w.element(x, one, ir.None, types.Bool) }
 	switch {
 	case one.picked != ir.None:
-		y := w.element(x, one, w.whole(one.of, rows), b.old.Type(one.of).Elem)
+		y := w.element(x, one, w.whole(one.of, rows), b.Old.Type(one.of).Elem)
 		if one.mean {
 			return add(w.table.Infix("/"), result, y, count())
 		}
@@ -291,13 +292,13 @@ func (w *sumWriter) sum(x ir.ID, one groupSum) ir.ID {
 // product adds the sum of a product with the mask. It is nan if 0 times the factors is nan in a row
 // outside of the group.
 func (w *sumWriter) product(x ir.ID, one groupSum) ir.ID {
-	b, o := w.body, w.body.old.Origin(x)
-	add := func(d *op.Def, t types.Type, in ...ir.ID) ir.ID { return b.g.Add(d, nil, t, o, in...) }
-	result := b.old.Type(x)
+	b, o := w.body, w.body.Old.Origin(x)
+	add := func(d *op.Def, t types.Type, in ...ir.ID) ir.ID { return b.G.Add(d, nil, t, o, in...) }
+	result := b.Old.Type(x)
 	times := func(p, q ir.ID) ir.ID {
-		t := w.c.g.Type(p)
+		t := w.c.G.Type(p)
 		if t.IsScalar() {
-			t = w.c.g.Type(q)
+			t = w.c.G.Type(q)
 		}
 		return w.add(w.table.Infix("*"), t, nil, p, q)
 	}
@@ -317,18 +318,18 @@ func (w *sumWriter) product(x ir.ID, one groupSum) ir.ID {
 	for _, f := range one.factors {
 		other = times(other, w.fixed(f))
 	}
-	t := w.c.g.Type(other).With(types.Bool)
+	t := w.c.G.Type(other).With(types.Bool)
 	bad := w.add(w.table.Must("isnan"), t, nil, other)
 	number := types.ScalarOf(types.I64)
 	all := w.input(w.add(w.table.Must("sum"), number, nil, bad), number)
 	outside := add(w.table.Infix("<"), number.With(types.Bool), w.element(x, one, bad, types.Bool), all)
-	nan := b.g.Add(w.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(math.NaN())}), result, o)
+	nan := b.G.Add(w.table.Must("const"), op.MakeAttrs(op.Attr{Name: "value", Val: op.Float(math.NaN())}), result, o)
 	return add(w.table.Must("ifelse"), result, outside, nan, y)
 }
 
 // whole adds node x of the body outside of the parfor, computed for all rows instead of rows at places.
 func (w *sumWriter) whole(x ir.ID, rows int) ir.ID {
-	b := w.body.old
+	b := w.body.Old
 	if b.Type(x).IsScalar() {
 		return w.fixed(x)
 	}
@@ -351,7 +352,7 @@ func (w *sumWriter) whole(x ir.ID, rows int) ir.ID {
 // input adds an argument of the body for node x outside of the parfor.
 func (w *sumWriter) input(x ir.ID, t types.Type) ir.ID {
 	w.in = append(w.in, x)
-	arg := w.body.g.Add(w.table.Must("arg"), nil, t, ir.Origin{})
+	arg := w.body.G.Add(w.table.Must("arg"), nil, t, ir.Origin{})
 	w.more = append(w.more, arg)
 	return arg
 }
@@ -360,7 +361,7 @@ func (w *sumWriter) input(x ir.ID, t types.Type) ir.ID {
 // the type of y. If y is ir.None, its sum counts rows.
 func (w *sumWriter) filtered(one groupSum, y ir.ID, elem types.Elem) ir.ID {
 	filter := ir.None
-	truth := types.DenseOf(types.Bool, w.body.old.Type(one.keys[0].column).Rows, 1)
+	truth := types.DenseOf(types.Bool, w.body.Old.Type(one.keys[0].column).Rows, 1)
 	for _, m := range one.filters {
 		if m = w.fixed(m); filter != ir.None {
 			m = w.add(w.table.Infix("and"), truth, nil, filter, m)
@@ -388,20 +389,20 @@ func (w *sumWriter) filtered(one groupSum, y ir.ID, elem types.Elem) ir.ID {
 // element adds the table of the sums of column y (see filtered) outside of the parfor, and the load of
 // the group of the indices to the body.
 func (w *sumWriter) element(x ir.ID, one groupSum, y ir.ID, elem types.Elem) ir.ID {
-	a, in := w.c.old.Nodes[w.id].Attrs, []ir.ID{w.filtered(one, y, elem)}
+	a, in := w.c.Old.Nodes[w.id].Attrs, []ir.ID{w.filtered(one, y, elem)}
 	var lo, by, n []int
-	subscripts, o, number := []ir.ID{}, w.body.old.Origin(x), types.ScalarOf(types.I64)
-	constant := func(v int64) ir.ID { return constantOf(w.body.g, w.table, int(v), o) }
+	subscripts, o, number := []ir.ID{}, w.body.Old.Origin(x), types.ScalarOf(types.I64)
+	constant := func(v int64) ir.ID { return constantOf(w.body.G, w.table, int(v), o) }
 	for _, k := range one.keys {
 		in = append(in, w.fixed(k.column))
 		first, step := a.Ints("lo")[k.index], a.Ints("by")[k.index]
 		lo, by, n = append(lo, int(first)), append(by, int(step)), append(n, int(a.Ints("n")[k.index]))
-		at := w.body.to[w.r.Args[k.index]]
+		at := w.body.To[w.r.Args[k.index]]
 		if first != 0 {
-			at = w.body.g.Add(w.table.Infix("-"), nil, number, o, at, constant(first))
+			at = w.body.G.Add(w.table.Infix("-"), nil, number, o, at, constant(first))
 		}
 		if step != 1 {
-			at = w.body.g.Add(w.table.Infix("//"), nil, number, o, at, constant(step))
+			at = w.body.G.Add(w.table.Infix("//"), nil, number, o, at, constant(step))
 		}
 		subscripts = append(subscripts, at)
 	}
@@ -416,5 +417,5 @@ func (w *sumWriter) element(x ir.ID, one groupSum, y ir.ID, elem types.Elem) ir.
 	}
 	attrs := []op.Attr{{Name: "by", Val: op.Ints(by...)}, {Name: "lo", Val: op.Ints(lo...)}, {Name: "n", Val: op.Ints(n...)}}
 	arg := w.input(w.add(w.table.Must("group.sums"), t, attrs, in...), t)
-	return w.body.g.Add(w.table.Must("element"), nil, types.ScalarOf(t.Elem), o, append([]ir.ID{arg}, subscripts...)...)
+	return w.body.G.Add(w.table.Must("element"), nil, types.ScalarOf(t.Elem), o, append([]ir.ID{arg}, subscripts...)...)
 }

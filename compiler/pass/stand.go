@@ -3,6 +3,8 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/layout"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -13,11 +15,11 @@ import (
 
 // Stands reports whether rows of g or its regions should be columns. Where ranks share rows, each is
 // worth it. In one process only the product of a row and a large matrix is: its loop makes a column.
-func Stands(g *ir.Graph, shared bool, sizes Sizes) bool {
-	for g, id := range nodesIn(g, isControl) {
+func Stands(g *ir.Graph, shared bool, sizes nodes.Sizes) bool {
+	for g, id := range nodes.NodesIn(g, nodes.IsControl) {
 		if lies(g.Type(id)) {
-			f, ok := factors(g, id)
-			if shared || ok && dividable(g.Type(f[1])) && g.Type(f[1]).Count() >= largeFactor*sizes.filled().Block {
+			f, ok := layout.Factors(g, id)
+			if shared || ok && nodes.Dividable(g.Type(f[1])) && g.Type(f[1]).Count() >= largeFactor*sizes.Filled().Block {
 				return true
 			}
 		}
@@ -37,12 +39,12 @@ func lies(t types.Type) bool { return t.IsDense() && t.Rows == 1 && t.Cols > 1 }
 //
 // It returns g if there is no such loop.
 func StandCarried(g *ir.Graph, table *op.Table) *ir.Graph {
-	r, t := &reforming{copying: copyOf(g), part: table.Must("part"), forms: map[ir.ID][]*form{}, made: map[[2]int]ir.ID{}}, table.Must("t")
+	r, t := &reforming{Copying: nodes.CopyOf(g), part: table.Must("part"), forms: map[ir.ID][]*form{}, made: map[[2]int]ir.ID{}}, table.Must("t")
 	forms := func(n *ir.Node) []*form {
 		out, body := make([]*form, n.Carried()), n.Region.Graph
 		for k, y := range n.Region.Yields[:len(out)] {
 			if of := body.Type(y); lies(of) && body.Nodes[y].Op == t {
-				out[k] = &form{types: []types.Type{transposed(of)},
+				out[k] = &form{types: []types.Type{nodes.Transposed(of)},
 					into: func(g *ir.Graph, x ir.ID, o ir.Origin) []ir.ID {
 						if g.Nodes[x].Op == t {
 							return g.In(x)[:1:1]
@@ -54,10 +56,10 @@ func StandCarried(g *ir.Graph, table *op.Table) *ir.Graph {
 		}
 		return out
 	}
-	if !r.loops(forms, func(*copying, ir.ID, func(ir.ID) (*form, []ir.ID)) bool { return false }) {
+	if !r.loops(forms, func(*nodes.Copying, ir.ID, func(ir.ID) (*form, []ir.ID)) bool { return false }) {
 		return g
 	}
-	return r.g
+	return r.G
 }
 
 // TurnCaptured transposes left factors that a product with a column reads by columns, if they are the
@@ -72,11 +74,11 @@ func StandCarried(g *ir.Graph, table *op.Table) *ir.Graph {
 // 8000 rows and 64 columns three ranks would send 1.3 GiB in 80 rounds instead of 25 MiB, in 2.3 times
 // the processor time. Nothing is gained if the loop has only a few rounds, since ranks send each other
 // the elements of the transpose once. It returns g if there is no such product.
-func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Graph {
+func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes nodes.Sizes) *ir.Graph {
 	t, out := table.Must("t"), g
 	gains := func(a, b, product types.Type) bool { // others' work over the messages of the right factor
 		work := float64(a.Count()) * float64(ranks-1) / float64(ranks)
-		return product.Cols == 1 && dividable(a) && dividable(b) && a.Cols >= ranks && work >= float64(sizes.filled().Spread)*(gatherSpreads+float64(b.Bytes())/bytesSpread)
+		return product.Cols == 1 && nodes.Dividable(a) && nodes.Dividable(b) && a.Cols >= ranks && work >= float64(sizes.Filled().Spread)*(layout.GatherSpreads+float64(b.Bytes())/layout.BytesSpread)
 	}
 	for id, n := range g.All() {
 		if n.Op.Control != op.Iterate {
@@ -99,35 +101,29 @@ func TurnCaptured(g *ir.Graph, table *op.Table, ranks int, sizes Sizes) *ir.Grap
 // gains says that it pays for factors and a product of these types. It returns nil if there are
 // none.
 func productsByRows(t *op.Def, r *ir.Region, captured []ir.ID, gains func(a, b, product types.Type) bool) *ir.Region {
-	b, flags, made := copyOf(r.Graph), newFlagSets(), map[ir.ID]ir.ID{}
+	b, flags, made := nodes.CopyOf(r.Graph), newFlagSets(), map[ir.ID]ir.ID{}
 	for id, n := range r.Graph.All() {
-		f, ok := factors(r.Graph, id)
+		f, ok := layout.Factors(r.Graph, id)
 		if !ok || !n.Attrs.Bool("ta") || !slices.Contains(captured, f[0]) || slices.Contains(captured, f[1]) ||
 			!gains(r.Graph.Type(f[0]), r.Graph.Type(f[1]), r.Graph.Type(id)) {
-			b.node(id)
+			b.Node(id)
 			continue
 		}
 		if _, ok := made[f[0]]; !ok {
-			made[f[0]] = turned(b.g, t, b.to[f[0]])
+			made[f[0]] = turned(b.G, t, b.To[f[0]])
 		}
-		in := b.in(id)
+		in := b.In(id)
 		in[len(in)-2] = made[f[0]]
-		b.to[id] = b.g.CopyNode(r.Graph, id, in...)
-		b.g.Nodes[b.to[id]].Attrs = flags.flip(n.Attrs, 1)
+		b.To[id] = b.G.CopyNode(r.Graph, id, in...)
+		b.G.Nodes[b.To[id]].Attrs = flags.flip(n.Attrs, 1)
 	}
 	if len(made) == 0 {
 		return nil
 	}
-	return b.region(r)
+	return b.Region(r)
 }
 
 // turned adds the transpose of a node to its graph.
 func turned(g *ir.Graph, t *op.Def, id ir.ID) ir.ID {
-	return g.Add(t, nil, transposed(g.Type(id)), g.Origin(id).NoDest(), id)
-}
-
-// transposed returns the type of the transpose.
-func transposed(t types.Type) types.Type {
-	t.Rows, t.Cols = t.Cols, t.Rows
-	return t
+	return g.Add(t, nil, nodes.Transposed(g.Type(id)), g.Origin(id).NoDest(), id)
 }

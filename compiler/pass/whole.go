@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
@@ -25,7 +26,7 @@ import (
 //
 // preferred holds the layouts that readers in tiles prefer. With loops, only families stay whole of
 // which one is the result of a loop over an index space, or of an iterate.
-func wholes(g *ir.Graph, least int, preferred map[ir.ID]cutting, loops, rows bool) []bool {
+func wholes(g *ir.Graph, least int, preferred map[ir.ID]nodes.Cutting, loops, rows bool) []bool {
 	w := &families{g: g, rows: rows, loops: loops, least: least, parent: make([]int32, g.Len()), cut: make([]bool, g.Len())}
 	any := false
 	var large []ir.ID
@@ -136,7 +137,7 @@ func (w *families) markAll(id ir.ID) {
 func (w *families) node(id ir.ID) {
 	n, in := &w.g.Nodes[id], w.g.In(id)
 	t := w.g.Type(id)
-	if pipe, ok := storedPart(w.g, id); ok { // aligned, as a map is
+	if pipe, ok := nodes.StoredPart(w.g, id); ok { // aligned, as a map is
 		modes := w.g.Nodes[pipe].Attrs.Ints("modes")
 		for k, x := range w.g.In(pipe) {
 			if m := op.Mode(modes[k]); m == op.Full || m == op.Trans {
@@ -145,9 +146,9 @@ func (w *families) node(id ir.ID) {
 		}
 		return
 	}
-	switch shardOf(n.Op) {
+	switch nodes.ShardOf(n.Op) {
 	case op.ShardContract, op.ShardTriangle, op.ShardDiagonal:
-		if w.rows && (rowProduct(w.g, id) || turnedProduct(w.g, id) || aligned(w.g, id)) {
+		if w.rows && (rowProduct(w.g, id) || nodes.TurnedProduct(w.g, id) || nodes.Aligned(w.g, id)) {
 			if len(in) == 3 {
 				w.join(id, in[0])
 			}
@@ -158,7 +159,7 @@ func (w *families) node(id ir.ID) {
 			return
 		}
 		loop := n.Op.Loop != nil
-		takes := loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(sigInto(&w.sig, w.g, id), t)
+		takes := loop && n.Op.Loop.Takes != nil && n.Op.Loop.Takes(nodes.SigInto(&w.sig, w.g, id), t)
 		if takes && len(in) == 3 { // accumulates into a matrix with the result's layout
 			w.join(id, in[0])
 		}
@@ -172,14 +173,14 @@ func (w *families) node(id ir.ID) {
 			w.markAll(id)
 		}
 	case op.ShardMove:
-		if boxes, _, ok := boxesOf(w.g, id); ok && n.Op.Role == op.Lays {
-			if grid, ok := laidGrid(boxes, t); ok && !grid.single() && !w.rows {
+		if boxes, _, ok := nodes.BoxesOf(w.g, id); ok && n.Op.Role == op.Lays {
+			if grid, ok := nodes.LaidGrid(boxes, t); ok && !grid.Single() && !w.rows {
 				w.mark(id)
 			}
 		}
 	case op.ShardAligned, op.ShardTranspose:
 		for _, x := range in {
-			if xt := w.g.Type(x); sameShape(xt, t) || xt.Rows == t.Cols && xt.Cols == t.Rows && t.Count() > 1 {
+			if xt := w.g.Type(x); nodes.SameShape(xt, t) || xt.Rows == t.Cols && xt.Cols == t.Rows && t.Count() > 1 {
 				w.join(id, x)
 			}
 		}
@@ -194,7 +195,7 @@ func rowProduct(g *ir.Graph, id ir.ID) bool {
 		return false
 	}
 	a, b := g.Type(in[len(in)-2]), g.Type(in[len(in)-1])
-	return dividable(a) && dividable(b) && (b.Count() <= mostRight && a.Rows >= b.Rows || a.Rows >= mostInner*a.Cols)
+	return nodes.Dividable(a) && nodes.Dividable(b) && (b.Count() <= nodes.MostRight && a.Rows >= b.Rows || a.Rows >= mostInner*a.Cols)
 }
 
 // mostInner is how many rows a left factor has at least for each term of a product with a right factor

@@ -3,6 +3,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -45,7 +46,7 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool, round *
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Region != nil }) {
 		return g, nil
 	}
-	c, changed := copyOf(g), false
+	c, changed := nodes.CopyOf(g), false
 	all := &wholeLoops{c, table, at, map[ir.ID]bool{}, nil}
 	for id, n := range g.All() {
 		if n.Op.Role == op.Points {
@@ -54,21 +55,21 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool, round *
 				w.choose(at)
 			}
 			if w.is() && (w.cols == 0 && !w.numbers() || !(w.cols == 0 && inner) && all.reduced(id) || w.replaces(round)) {
-				c.to[id], changed = w.write(c.in(id)), true
+				c.To[id], changed = w.write(c.In(id)), true
 				continue
 			}
 		}
-		if c.node(id); !isControl(n) {
+		if c.Node(id); !nodes.IsControl(n) {
 			continue
 		}
-		c.g.Nodes[c.to[id]].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region {
+		c.G.Nodes[c.To[id]].Region = nodes.EachRegion(n.Region, func(r *ir.Region) *ir.Region {
 			x, round := &ir.Region{Args: r.Args, Yields: r.Yields}, &ir.Region{}
 			if r == n.Region && n.Op.Control == op.Iterate {
 				round = r
 			}
 			var places []ir.ID
 			if x.Graph, places = wholeRowsIn(r.Graph, table, at.Within(g, id, r), inner || n.Op.Role == op.Points, round); places != nil {
-				x.Args, x.Yields, changed = through(places, r.Args), through(places, r.Yields), true
+				x.Args, x.Yields, changed = nodes.Through(places, r.Args), nodes.Through(places, r.Yields), true
 			}
 			return x
 		})
@@ -76,12 +77,12 @@ func wholeRowsIn(g *ir.Graph, table *op.Table, at ir.Ranges, inner bool, round *
 	if !changed {
 		return g, nil
 	}
-	return c.g, c.to
+	return c.G, c.To
 }
 
 // wholeLoops is the loops of a graph.
 type wholeLoops struct {
-	*copying
+	*nodes.Copying
 	table  *op.Table
 	at     ir.Ranges
 	asked  map[ir.ID]bool // see reduced
@@ -94,18 +95,18 @@ func (c *wholeLoops) reduced(x ir.ID) bool {
 	if is, known := c.asked[x]; known {
 		return is
 	}
-	g := c.old
+	g := c.Old
 	if c.readBy == nil {
 		c.readBy = readersOf(g)
 	}
 	other := func(r ir.ID) bool {
 		n, in := &g.Nodes[r], g.In(r)
 		switch t := g.Type(r); {
-		case sent(g, r):
+		case nodes.Sent(g, r):
 			return true
-		case elementwiseOperator(n) && sameShape(g.Type(x), t), n.Op.Role == op.Points && c.loop(r).is():
+		case nodes.ElementwiseOperator(n) && nodes.SameShape(g.Type(x), t), n.Op.Role == op.Points && c.loop(r).is():
 			return !c.reduced(r)
-		case narrowProduct(n, t):
+		case nodes.NarrowProduct(n, t):
 			return in[len(in)-2] != x || in[len(in)-1] == x
 		}
 		return n.Op.Fold != op.FoldRows && n.Op.Fold != op.FoldAll
@@ -116,10 +117,10 @@ func (c *wholeLoops) reduced(x ir.ID) bool {
 
 // loop is parfor id.
 func (c *wholeLoops) loop(id ir.ID) *wholeRows {
-	n := &c.old.Nodes[id]
-	w := &wholeRows{g: c.old, id: id, out: c.g, table: c.table, r: n.Region, body: n.Region.Graph, rows: c.old.Type(id).Rows, at: c.at.Within(c.old, id, n.Region)}
+	n := &c.Old.Nodes[id]
+	w := &wholeRows{g: c.Old, id: id, out: c.G, table: c.table, r: n.Region, body: n.Region.Graph, rows: c.Old.Type(id).Rows, at: c.at.Within(c.Old, id, n.Region)}
 	if w.index = n.Region.Args[:len(n.Attrs.Ints("by"))]; len(w.index) == 2 {
-		w.cols = c.old.Type(id).Cols
+		w.cols = c.Old.Type(id).Cols
 	}
 	return w
 }
@@ -144,7 +145,7 @@ type wholeRows struct {
 // is reports a parfor that this pass rewrites.
 func (w *wholeRows) is() bool {
 	n, t := &w.g.Nodes[w.id], w.g.Type(w.id)
-	if sent(w.g, w.id) || !fromZero(n) || !t.Known() || t.Rows < 2 || asked(n) || w.cols > 0 && (t.Rows < leastOuter || t.Cols < manyByRows) {
+	if nodes.Sent(w.g, w.id) || !fromZero(n) || !t.Known() || t.Rows < 2 || asked(n) || w.cols > 0 && (t.Rows < leastOuter || t.Cols < manyByRows) {
 		return false
 	}
 	r := w.r
@@ -176,7 +177,7 @@ func (w *wholeRows) replaces(round *ir.Region) bool {
 		return false
 	}
 	own, other := false, false
-	first, shift := captures(w.g, w.id, w.r)
+	first, shift := nodes.Captures(w.g, w.id, w.r)
 	for i := range w.body.Nodes {
 		in := w.body.In(ir.ID(i))
 		if w.body.Nodes[i].Op.Role != op.Picks {
@@ -197,46 +198,46 @@ const mostChosen = 16
 // choose replaces cheap branches of the body by ifelse, on a copy. A side that may fail makes the loop
 // stay, because the condition no longer bounds indices. at has the ranges around the loop.
 func (w *wholeRows) choose(at ir.Ranges) {
-	c := copyOf(w.body)
+	c := nodes.CopyOf(w.body)
 	if w.cols == 0 || !w.chosen(c) {
 		return
 	}
-	w.r = c.region(w.r)
-	w.body, w.index, w.at = c.g, w.r.Args[:2], at.Within(w.g, w.id, w.r)
+	w.r = c.Region(w.r)
+	w.body, w.index, w.at = c.G, w.r.Args[:2], at.Within(w.g, w.id, w.r)
 }
 
 // chosen copies a body, or a side of a branch, with ifelse for its branches. It reports false if one of
 // them is not cheap.
-func (w *wholeRows) chosen(c *copying) bool {
-	for id, n := range c.old.All() {
-		switch in := c.in(id); {
-		case c.to[id] != ir.None: // an argument of a side
-		case branches(n):
-			var sides [2]*copying
+func (w *wholeRows) chosen(c *nodes.Copying) bool {
+	for id, n := range c.Old.All() {
+		switch in := c.In(id); {
+		case c.To[id] != ir.None: // an argument of a side
+		case nodes.Branches(n):
+			var sides [2]*nodes.Copying
 			ops := 0.0
 			for k, r := 0, n.Region; k < 2; k, r = k+1, r.Next {
-				side := &copying{r.Graph, c.g, slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())}
+				side := &nodes.Copying{Old: r.Graph, G: c.G, To: slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())}
 				for i, a := range r.Args {
-					side.to[a] = in[n.FirstArg()+i]
+					side.To[a] = in[n.FirstArg()+i]
 				}
 				for x := range r.Graph.All() {
-					ops += flops(r.Graph, x)
+					ops += nodes.Flops(r.Graph, x)
 				}
 				if ops > mostChosen || !w.chosen(side) {
 					return false
 				}
 				sides[k] = side
 			}
-			for x, p := range c.old.All() {
-				if p.Op.Control == op.Part && c.old.In(x)[0] == id {
+			for x, p := range c.Old.All() {
+				if p.Op.Control == op.Part && c.Old.In(x)[0] == id {
 					k := p.Attrs.Int("at")
-					c.to[x] = c.g.Add(w.table.Must("ifelse"), nil, c.old.Type(x), c.old.Origin(x), in[0], sides[0].to[n.Region.Yields[k]], sides[1].to[n.Region.Next.Yields[k]])
+					c.To[x] = c.G.Add(w.table.Must("ifelse"), nil, c.Old.Type(x), c.Old.Origin(x), in[0], sides[0].To[n.Region.Yields[k]], sides[1].To[n.Region.Next.Yields[k]])
 				}
 			}
 		case n.Region != nil || n.Op.Control == op.Part:
 			return false
 		default:
-			c.to[id] = c.g.CopyNode(c.old, id, in...)
+			c.To[id] = c.G.CopyNode(c.Old, id, in...)
 		}
 	}
 	return true
@@ -254,9 +255,9 @@ func (w *wholeRows) draws() bool {
 }
 
 // asked reports a parfor over pairs, or with a hint.
-func asked(n *ir.Node) bool { return n.Attrs.Bool("pairs") || hinted(n) }
+func asked(n *ir.Node) bool { return n.Attrs.Bool("pairs") || nodes.Hinted(n) }
 
-func (w *wholeRows) elementwise(x ir.ID) bool { return elementwiseOperator(&w.body.Nodes[x]) }
+func (w *wholeRows) elementwise(x ir.ID) bool { return nodes.ElementwiseOperator(&w.body.Nodes[x]) }
 
 // takes notes the type of a node as a whole; false where it has none.
 func (w *wholeRows) takes(id ir.ID) bool {
@@ -326,7 +327,7 @@ func (w *wholeRows) write(in []ir.ID) ir.ID {
 		if slices.Contains(r.Args, id) {
 			continue
 		}
-		args := through(to, w.body.In(id))
+		args := nodes.Through(to, w.body.In(id))
 		switch {
 		case w.varies[id] != 0 && !w.elementwise(id):
 			to[id] = w.line(id, o, args)
@@ -398,13 +399,13 @@ func (w *wholeRows) cut(t types.Type, o ir.Origin, in ...ir.ID) ir.ID {
 //
 // It would be wrong for operators that may fail. It gains nothing with few columns, because columns are
 // the lanes of the loop.
-func Columns(g *ir.Graph, table *op.Table, _ Sizes) *ir.Graph {
+func Columns(g *ir.Graph, table *op.Table, _ nodes.Sizes) *ir.Graph {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return n.Op.Down }) {
 		return g
 	}
 	s := groups{g: g}
 	s.join(func(h, x ir.ID) bool {
-		return h != x && inColumns(g, x) && columnFold(g, h) && sameShape(g.Type(x), g.Type(g.In(h)[0]))
+		return h != x && inColumns(g, x) && columnFold(g, h) && nodes.SameShape(g.Type(x), g.Type(g.In(h)[0]))
 	}, func(r ir.ID, _ int) bool { return s.head[r] != r || columnFold(g, r) })
 	chosen := s.members(func(id ir.ID) bool { return columnFold(g, s.head[id]) })
 	for h, m := range chosen {
@@ -415,7 +416,7 @@ func Columns(g *ir.Graph, table *op.Table, _ Sizes) *ir.Graph {
 	if len(chosen) == 0 {
 		return g
 	}
-	return s.build(chosen, func(c *copying, m []ir.ID) { c.to[m[len(m)-1]] = columnLoop(g, c.g, table, c.to, m) })
+	return s.build(chosen, func(c *nodes.Copying, m []ir.ID) { c.To[m[len(m)-1]] = columnLoop(g, c.G, table, c.To, m) })
 }
 
 // oneWord lists the reductions whose state is one number. Exact sums have a faster loop of their own.
@@ -438,13 +439,13 @@ func columnFold(g *ir.Graph, id ir.ID) bool {
 // elementwise, or makes running values.
 func inColumns(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	return g.Type(id).IsDense() && ordinary(g, id) && (n.Op.Down || elementwiseOperator(n) && !ir.MayFail(g, id)) &&
+	return g.Type(id).IsDense() && ordinary(g, id) && (n.Op.Down || nodes.ElementwiseOperator(n) && !ir.MayFail(g, id)) &&
 		!slices.ContainsFunc(g.In(id), func(y ir.ID) bool { return !g.Type(y).IsScalar() && !g.Type(y).IsDense() || g.Type(y).Elem.Size() == 0 })
 }
 
 // ordinary reports a node that is not sent and whose argument shapes need no check in the run.
 func ordinary(g *ir.Graph, id ir.ID) bool {
-	return !sent(g, id) && !g.Asks(id)
+	return !nodes.Sent(g, id) && !g.Asks(id)
 }
 
 // columnLoop adds the loop of a chain to out and returns its result. The last node of list is the

@@ -1,4 +1,4 @@
-package pass
+package layout
 
 import (
 	"math/rand/v2"

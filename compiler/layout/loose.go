@@ -1,4 +1,4 @@
-package pass
+package layout
 
 // This file spreads rows that the run chooses (op.Def.Chooses). Each rank keeps the rows that it has
 // chosen as a matrix of its own, and computes from them row by row. Such nodes are loose. Their rows in
@@ -16,6 +16,7 @@ package pass
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -34,7 +35,7 @@ type looseFor struct {
 // false for other nodes.
 func (x *spreadGraph) chosen(id ir.ID) bool {
 	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
-	if !x.spreader.whole || sent(x.old, id) || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
+	if !x.spreader.whole || nodes.Sent(x.old, id) || len(in) == 0 || x.old.Placement(id) != ir.AnyPlace {
 		return false
 	}
 	if from := x.old.Type(in[0]); n.Op.Chooses && from.Cols == 1 && (x.isLoose(in[0]) || x.partial[in[0]] && from.Rows >= x.ranks) {
@@ -76,7 +77,7 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 		x.to[id] = x.looseFold(id, root)
 	case stated(n.Op) && n.Op.Shard.Combine != "" && n.Op.Shard.Finish == "" && x.looseStates(id):
 	case n.Op.Shard.List != "" && !t.Known() && !t.Elem.IsFloat() && !slices.ContainsFunc(in, func(from ir.ID) bool { return !x.isLoose(from) }):
-		x.to[id] = x.ofLists(id, n.Attrs, through(x.to, in)...)
+		x.to[id] = x.ofLists(id, n.Attrs, nodes.Through(x.to, in)...)
 	case x.rowByRow(id):
 		args := make([]ir.ID, len(in))
 		for k, from := range in {
@@ -121,7 +122,7 @@ func (s *spreader) endOf(t types.Type, spans []int64) (k int, last bool) {
 	if last = t.Rows-lo < k; last {
 		k = t.Rows - lo
 	}
-	if !dividable(t) || k*s.ranks*s.ranks > t.Rows {
+	if !nodes.Dividable(t) || k*s.ranks*s.ranks > t.Rows {
 		return 0, false
 	}
 	for r := range s.ranks {
@@ -166,19 +167,19 @@ func (x *spreadGraph) ordersEnd(id ir.ID, reads []rowReads) {
 	ends := attrs.With("rows", op.Int(k)).With("last", op.Bool(last)).With("step", x.unit[of.Rows])
 	places := x.typed(id, x.table.Must("order.ends"), share(ends), own)
 	if n.Op.Order.Pairs && of.Cols > 1 { // one column is sent
-		own, attrs = x.typed(id, slice, box{0, by, of.Rows, 1, 0, 0}.attrs(), own), attrs.With("by", op.Int(0))
+		own, attrs = x.typed(id, slice, nodes.Box{SR: 0, SC: by, Rows: of.Rows, Cols: 1, DR: 0, DC: 0}.Attrs(), own), attrs.With("by", op.Int(0))
 	}
 	rows, row := gathered(x.typed(id, x.table.Must("pick.rows"), share(nil), own, places)), 0
 	if last {
 		row = (x.ranks - 1) * k
 	}
 	made := x.typed(id, n.Op, attrs.With("spans", op.Ints(row, 0, k, 0)), rows)
-	made = x.typed(id, slice, box{row, 0, k, t.Cols, 0, 0}.attrs(), made)
+	made = x.typed(id, slice, nodes.Box{SR: row, SC: 0, Rows: k, Cols: t.Cols, DR: 0, DC: 0}.Attrs(), made)
 	if n.Op.Order.Pairs {
 		made = x.typed(id, x.table.Must("pick.rows"), nil, gathered(places), made)
 	}
 	if last {
-		made = x.typed(id, x.table.Must("lay"), layAttrs(t, []box{{0, 0, k, t.Cols, t.Rows - k, 0}}), made)
+		made = x.typed(id, x.table.Must("lay"), nodes.LayAttrs(t, []nodes.Box{{SR: 0, SC: 0, Rows: k, Cols: t.Cols, DR: t.Rows - k, DC: 0}}), made)
 	}
 	x.to[id] = made
 	x.saved += x.spared(x.workOf(x.old, id))
@@ -208,7 +209,7 @@ func (x *spreadGraph) choosesHere(id, by ir.ID) bool {
 		of, ok := x.loose[id]
 		return ok && of == root
 	}
-	return !x.isLoose(id) && dividable(x.old.Type(id)) && x.old.Type(id).Rows == x.old.Type(mask).Rows
+	return !x.isLoose(id) && nodes.Dividable(x.old.Type(id)) && x.old.Type(id).Rows == x.old.Type(mask).Rows
 }
 
 // rowCount reports whether operator d gives the number of rows of its operand.
@@ -233,8 +234,8 @@ func (x *spreadGraph) rowByRow(id ir.ID) bool {
 	for k, from := range in {
 		t := x.old.Type(from)
 		beside := n.Op.Role == op.Beside // whose operands have as many rows, and not one
-		by := beside || n.Op.Laws.Has(op.Elementwise) || n.Op.Shard.Kind == op.ShardAligned || k == 0 && first || alongRow(n, k)
-		if x.isLoose(from) != by && (!by || beside || t.IsMatrix() && (!dividable(t) || t.Rows != 1)) {
+		by := beside || n.Op.Laws.Has(op.Elementwise) || n.Op.Shard.Kind == op.ShardAligned || k == 0 && first || AlongRow(n, k)
+		if x.isLoose(from) != by && (!by || beside || t.IsMatrix() && (!nodes.Dividable(t) || t.Rows != 1)) {
 			return false
 		}
 	}
@@ -332,7 +333,7 @@ func (x *spreadGraph) countOf(root ir.ID) ir.ID {
 		if x.isLoose(mask) {
 			made = x.shares1(x.typed(root, state, nil, x.to[mask]))
 		} else {
-			made = x.pipeOf(root, mask, state.Name, typeOf(state, nil, t), x.ownRows(t.Rows))
+			made = x.pipeOf(root, mask, state.Name, nodes.TypeOf(state, nil, t), x.ownRows(t.Rows))
 		}
 		t.Rows = max(0, t.Rows) // the number of elements has no part in a count
 		made = x.merged(root, d, t, made)
@@ -355,10 +356,10 @@ func (x *spreadGraph) looseFold(id, root ir.ID) ir.ID {
 // counts of codes do. It returns false for another one.
 func (x *spreadGraph) looseStates(id ir.ID) bool {
 	n, t := &x.old.Nodes[id], x.old.Type(id)
-	if !dividable(t) || slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !x.isLoose(from) }) {
+	if !nodes.Dividable(t) || slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !x.isLoose(from) }) {
 		return false
 	}
-	sig := sigOf(x.old, id)
+	sig := nodes.SigOf(x.old, id)
 	sig.Def = x.table.Must(n.Op.Shard.Partial)
 	for k := range sig.In {
 		sig.In[k].Rows = x.ranks // any number
@@ -366,7 +367,7 @@ func (x *spreadGraph) looseStates(id ir.ID) bool {
 	if sig.Def.Loop == nil || sig.Def.Loop.Rows == nil || sig.Def.Loop.Rows(sig, t) == 0 {
 		return false
 	}
-	state := x.shares1(x.typed(id, sig.Def, n.Attrs, through(x.to, x.old.In(id))...))
+	state := x.shares1(x.typed(id, sig.Def, n.Attrs, nodes.Through(x.to, x.old.In(id))...))
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
 	return true
 }
@@ -379,7 +380,7 @@ func (s *spreader) listReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 		return nil, elsewise
 	}
 	rows := g.Type(in[0]).Rows
-	if rows < s.ranks || slices.ContainsFunc(in, func(x ir.ID) bool { return !dividable(g.Type(x)) || g.Type(x).Rows != rows }) {
+	if rows < s.ranks || slices.ContainsFunc(in, func(x ir.ID) bool { return !nodes.Dividable(g.Type(x)) || g.Type(x).Rows != rows }) {
 		return nil, elsewise
 	}
 	return slices.Repeat([]rowReads{s.ownRows(rows)}, len(in)), unless(slices.Contains(partial, true) || s.flopsOf(g, id) >= float64(s.from), whyLittle)

@@ -1,8 +1,9 @@
-package pass
+package layout
 
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -30,12 +31,12 @@ import (
 // panel. It returns 0, 0 for other nodes, and for sums that ranks cannot continue.
 func chainPanels(g *ir.Graph, id ir.ID) (panels, size int) {
 	n, rows := &g.Nodes[id], 0
-	if n.Op.Shard.Chain == "" || !dividable(g.Type(id)) || n.Op.Rate == productRate && !turnedProduct(g, id) {
+	if n.Op.Shard.Chain == "" || !nodes.Dividable(g.Type(id)) || n.Op.Rate == productRate && !nodes.TurnedProduct(g, id) {
 		return 0, 0
 	}
 	for k, x := range g.In(id) {
 		switch t := g.Type(x); {
-		case !dividable(t) || k > 0 && t.Rows != rows:
+		case !nodes.Dividable(t) || k > 0 && t.Rows != rows:
 			return 0, 0
 		default:
 			rows = t.Rows
@@ -136,7 +137,7 @@ const leastStrip = 8
 func (s *spreader) stripsOf(g *ir.Graph, id ir.ID, steps []step, whole step) (operand, strips int, cost float64) {
 	in, t := g.In(id), g.Type(id)
 	lines := t.Rows
-	if !turnedProduct(g, id) {
+	if !nodes.TurnedProduct(g, id) {
 		operand, lines = len(in)-1, t.Cols
 	}
 	rows, most := g.Type(in[0]).Rows, 1
@@ -151,7 +152,7 @@ func (s *spreader) stripsOf(g *ir.Graph, id ir.ID, steps []step, whole step) (op
 	}
 	for n := 1; n <= most; n *= 2 {
 		time, _ := s.chainTime(steps, whole, n)
-		c := time*s.workOf(g, id)/float64(rows) + float64(len(steps))*(s.message(t)+float64((n-1)*s.from*gatherSpreads)) +
+		c := time*s.workOf(g, id)/float64(rows) + float64(len(steps))*(s.message(t)+float64((n-1)*s.from*GatherSpreads)) +
 			float64((n-1)*other*moveSteps)/float64(s.ranks)
 		if strips == 0 || c < cost {
 			strips, cost = n, c
@@ -178,7 +179,7 @@ func (s *spreader) chainReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 	reads = slices.Repeat([]rowReads{s.ownRows(rows)}, len(in))
 	steps, whole := s.stepsOf(rows, size)
 	_, _, cost := s.stripsOf(g, id, steps, whole)
-	sends := s.from == 1 || bytes > s.ranks*(gatherSpreads*bytesSpread+t.Bytes())
+	sends := s.from == 1 || bytes > s.ranks*(GatherSpreads*BytesSpread+t.Bytes())
 	return reads, unless(bytes > 0 && (sends || cost < s.workOf(g, id)), whyOrdered)
 }
 
@@ -290,7 +291,7 @@ func (s *spreader) cutsOf(owner []int, rows int) op.Val {
 // take less time (chained). Loops that make what they add have whole panels.
 func (s *spreader) units(g *ir.Graph) {
 	sparse, must, sums, bodies := map[int]bool{}, map[int]bool{}, map[int][]edge{}, map[*ir.Graph]bool{}
-	for g, id := range nodesIn(g, func(*ir.Node) bool { return true }) {
+	for g, id := range nodes.NodesIn(g, func(*ir.Node) bool { return true }) {
 		n := &g.Nodes[id]
 		if hasBody(n) {
 			bodies[n.Region.Graph] = true
@@ -335,7 +336,7 @@ func (s *spreader) workOn(g *ir.Graph, rows int) (work float64) {
 	for id, n := range g.All() {
 		is := func(x ir.ID) bool { return g.Type(x).IsMatrix() && g.Type(x).Rows == rows }
 		sparse := func(x ir.ID) bool { return g.Type(x).IsSparse() }
-		if !isControl(n) && n.Op.Cost != nil && n.Op.Shard.Chain == "" && (is(id) || slices.ContainsFunc(g.In(id), is)) && !slices.ContainsFunc(g.In(id), sparse) {
+		if !nodes.IsControl(n) && n.Op.Cost != nil && n.Op.Shard.Chain == "" && (is(id) || slices.ContainsFunc(g.In(id), is)) && !slices.ContainsFunc(g.In(id), sparse) {
 			work += max(0, s.workOf(g, id))
 		}
 	}
@@ -362,7 +363,7 @@ func (s *spreader) balanced(rows, unit int) (most int) {
 // reads the rows of its blocks.
 func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	f, in := g.Nodes[id].Op.Folds, g.In(id)
-	if f == nil || !dividable(g.Type(in[0])) {
+	if f == nil || !nodes.Dividable(g.Type(in[0])) {
 		return nil, elsewise
 	}
 	by, from := s.table.Must(f.By), g.Type(in[0])
@@ -372,7 +373,7 @@ func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 		return nil, elsewise
 	}
 	reads = slices.Repeat([]rowReads{{rows: rowsFor(spanNeeds(by, sig, t), s.windowsIn(t.Rows, op.Val{}), from.Rows)}}, len(in))
-	return reads, unless(slices.Contains(partial, true) || s.workOf(g, id) >= gatherSpreads*float64(s.from), whyLittle)
+	return reads, unless(slices.Contains(partial, true) || s.workOf(g, id) >= GatherSpreads*float64(s.from), whyLittle)
 }
 
 // foldedTall makes the new nodes of a row for which foldReads returns reads:
@@ -432,13 +433,13 @@ func (x *spreadGraph) statesOf(id ir.ID, reads []rowReads) (states ir.ID, folds 
 	of := op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(x.old.Nodes[id].Op.Source())})
 	in, by, rows := x.reachAll(id, reads), x.table.Must(f.By), t.Rows
 	for made := in[0]; ; {
-		state := typeOf(by, of, x.g.Types(nil, in...)...)
+		state := nodes.TypeOf(by, of, x.g.Types(nil, in...)...)
 		if f.Vectors == nil {
 			made = x.ownStates(x.typed(id, by, of, in...))
 		} else {
 			made = x.ownStates(x.typed(id, by, of.With("vectors", op.Bool(true)), made))
 			folds = append(folds, fold{made, rows})
-			made = x.typed(id, x.table.Must("slice"), box{0, 0, state.Rows, state.Cols, 0, 0}.attrs(), made)
+			made = x.typed(id, x.table.Must("slice"), nodes.Box{SR: 0, SC: 0, Rows: state.Rows, Cols: state.Cols, DR: 0, DC: 0}.Attrs(), made)
 			made = x.ownStates(x.typed(id, x.table.Must("dense"), nil, made)) // rows of others arrive in it
 		}
 		if f.Again == "" {
@@ -465,7 +466,7 @@ func (x *spreadGraph) ownStates(made ir.ID) ir.ID {
 // reads (op.Def.RowSpan) to make its own rows of d(in..), which ranks share in units of unit.
 func (x *spreadGraph) spanned(id ir.ID, d *op.Def, attrs *op.Attrs, unit op.Val, in ...ir.ID) ir.ID {
 	sig := &op.Sig{Def: d, Attrs: attrs, In: x.g.Types(nil, in...)}
-	t := typeOf(d, attrs, sig.In...)
+	t := nodes.TypeOf(d, attrs, sig.In...)
 	return x.reaching(id, in[0], rowsFor(spanNeeds(d, sig, t), x.windowsIn(t.Rows, unit), sig.In[0].Rows))
 }
 

@@ -1,9 +1,10 @@
-package pass
+package layout
 
 import (
 	"math"
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -58,11 +59,11 @@ func (x *spreadGraph) named(id, s ir.ID, all bool) ir.ID {
 			return g
 		}
 	case st.IsSparse():
-		if same && dividable(t) && !x.remakes(id) {
+		if same && nodes.Dividable(t) && !x.remakes(id) {
 			l := x.listsOf(s)
 			return x.fetch(id, x.touched(s), l.take, l.give)
 		}
-	case !brought && dividable(t) && dividable(st):
+	case !brought && nodes.Dividable(t) && nodes.Dividable(st):
 		return x.numbered(id, s, all)
 	}
 	return x.full(id)
@@ -91,7 +92,7 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 		times = x.rounds(x.around.old, x.loop)
 	}
 	row := float64(t.Bytes()) / float64(t.Rows)
-	messages := times*(numberedSpreads*bytesSpread*others+rows*(row+entryBytes)) - others*(gatherSpreads*bytesSpread+float64(t.Bytes()))
+	messages := times*(numberedSpreads*BytesSpread*others+rows*(row+entryBytes)) - others*(GatherSpreads*BytesSpread+float64(t.Bytes()))
 	if x.from > 1 && messages > 0 || 2*times*rows > others*float64(t.Rows) {
 		return x.full(id)
 	}
@@ -130,9 +131,9 @@ func (x *spreadGraph) byNumbers(g ir.ID) bool {
 	return x.g.Nodes[g].Attrs.Int(plan.Fetch) > 0 && x.g.Nodes[x.g.In(g)[1]].Attrs.Int("rows") > 0 // of sp.touched
 }
 
-// numberedSpreads is gatherSpreads of a gather whose lists are exchanged before, and entryBytes the
+// numberedSpreads is GatherSpreads of a gather whose lists are exchanged before, and entryBytes the
 // size of an entry of a list.
-const numberedSpreads, entryBytes = 2 * gatherSpreads, 4
+const numberedSpreads, entryBytes = 2 * GatherSpreads, 4
 
 // listsOf returns the lists of an old sparse matrix: arguments, if it is one that does not change.
 func (x *spreadGraph) listsOf(s ir.ID) rowLists {
@@ -217,7 +218,7 @@ func (x *spreadGraph) readersByColumn(g, s ir.ID) (readers []ir.ID, ok bool) {
 			switch {
 			case z == g && k > 0 && k == n.Op.ByColumn && x.g.In(y)[k-1] == s:
 				readers = append(readers, y)
-			case z == g, z == from && y != g && (n.Op.Role == op.Gathers || isControl(n) && k >= n.Carried()):
+			case z == g, z == from && y != g && (n.Op.Role == op.Gathers || nodes.IsControl(n) && k >= n.Carried()):
 				return nil, false
 			}
 		}
@@ -265,8 +266,8 @@ func takeLists(r *ir.Region, inside []*spreadGraph) (all []listed) {
 		by := listed{input: k}
 		for i, at := 0, r; at != nil; i, at = i+1, at.Next {
 			l := inside[i].listsOf(inside[i].args[k])
-			by.near = by.near || reads(at, l.near)
-			by.own = by.own || reads(at, at.Args[k])
+			by.near = by.near || nodes.Reads(at, l.near)
+			by.own = by.own || nodes.Reads(at, at.Args[k])
 			at.Args = append(at.Args, l.take, l.give, l.near)
 		}
 		all = append(all, by)
@@ -280,7 +281,7 @@ func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 		return nil, elsewise
 	}
 	from := g.Type(g.In(id)[0])
-	if !dividable(from) || from.Elem == types.Str || from.Rows < s.ranks || g.Nodes[id].Op.Order.End != "" && from.Cols > 1 {
+	if !nodes.Dividable(from) || from.Elem == types.Str || from.Rows < s.ranks || g.Nodes[id].Op.Order.End != "" && from.Cols > 1 {
 		return s.inMessages(g, id, nil, false)
 	}
 	return s.inMessages(g, id, []rowReads{s.ownRows(from.Rows)}, s.from == 1 || s.orderGains(g, id, partial[0]))
@@ -298,7 +299,7 @@ func (s *spreader) orderGains(g *ir.Graph, id ir.ID, partial bool) bool {
 
 // wholeCost is what it takes to bring all rows of a matrix to all ranks.
 func (s *spreader) wholeCost(t types.Type) float64 {
-	return float64(s.from) * (gatherSpreads + s.spared(float64(t.Bytes()))/bytesSpread)
+	return float64(s.from) * (GatherSpreads + s.spared(float64(t.Bytes()))/BytesSpread)
 }
 
 // orderCost is what it takes ranks to put rows in order together, besides the sorts of their own rows.
@@ -308,7 +309,7 @@ func (s *spreader) orderCost(g *ir.Graph, id ir.ID) float64 {
 	if g.Nodes[id].Op.Order.Pairs {
 		own = 16 * rows
 	}
-	messages := float64(len(selectBits)+2)*others*roundSpreads + (selectBytes*others*others+own*others/ranks/ranks)/bytesSpread
+	messages := float64(len(selectBits)+2)*others*roundSpreads + (selectBytes*others*others+own*others/ranks/ranks)/BytesSpread
 	return float64(s.from)*messages + rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks)))
 }
 
@@ -331,7 +332,7 @@ func (s *spreader) partGains(g *ir.Graph, id ir.ID, readers []ir.ID) bool {
 	if s.from == 1 || !from.Known() || from.Bytes() > mostGathered {
 		return false
 	}
-	sig := sigOf(g, id)
+	sig := nodes.SigOf(g, id)
 	sig.Def, sig.Attrs = s.table.Must(g.Nodes[id].Op.Order.Part), op.MakeAttrs(op.Attr{Name: "spans", Val: op.Val{Kind: op.IntsVal, L: spans}})
 	part := apartSteps * sig.Def.Cost(sig, g.Type(id)).Flops
 	return part+s.wholeCost(from) <= s.workOf(g, id)/float64(s.ranks)+s.orderCost(g, id)
@@ -438,13 +439,13 @@ func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 		return nil, elsewise
 	}
 	from := g.Type(g.In(id)[0])
-	if !dividable(from) || from.Rows < s.ranks {
+	if !nodes.Dividable(from) || from.Rows < s.ranks {
 		return s.inMessages(g, id, nil, false)
 	}
 	places, _, lists := selectPlaces(g, id)
 	fewer := s.from == 1 || selectBytes*len(places)*lists*s.ranks <= from.Bytes() // than the rows are
 	reads = []rowReads{s.ownRows(from.Rows)}
-	return s.inMessages(g, id, reads, fewer && (partial[0] || from.Count() >= selectExchanges*gatherSpreads*s.from))
+	return s.inMessages(g, id, reads, fewer && (partial[0] || from.Count() >= selectExchanges*GatherSpreads*s.from))
 }
 
 // selected makes the new nodes of a row that selects elements by their order.

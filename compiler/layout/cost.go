@@ -1,8 +1,9 @@
-package pass
+package layout
 
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -15,14 +16,14 @@ import (
 // tests by small sizes pays little.
 
 const (
-	// gatherSpreads is what a gather costs, in Sizes.Spread: some 16 us. Measured with two ranks of
+	// GatherSpreads is what a gather costs, in Sizes.Spread: some 16 us. Measured with two ranks of
 	// one machine: 3 us from the task that makes the last row on one rank to the one that reads it on
 	// another, and 12 us for beginning a loop on each rank that would be part of a larger one on one
 	// rank. Ranks that wait for more than 0.3 ms sleep, and notice a message up to 0.1 ms later.
-	gatherSpreads = 2
-	// bytesSpread is how many bytes are moved in the time of Sizes.Spread. Measured: 0.1 ms for 512 KiB,
+	GatherSpreads = 2
+	// BytesSpread is how many bytes are moved in the time of Sizes.Spread. Measured: 0.1 ms for 512 KiB,
 	// with the reading of what other ranks have made.
-	bytesSpread = 40_000
+	BytesSpread = 40_000
 	// tableMoves is how many times as long as its message it takes to make, merge and round a table of
 	// states in new memory. Measured: 1.3 ms for 512 KiB, with 4e6 rows in 90,000 groups on two ranks.
 	tableMoves = 8
@@ -86,7 +87,7 @@ func (s *spreader) estimatesIn(g *ir.Graph, id ir.ID, r *ir.Region) *ir.Estimato
 
 // flopsOf returns the operations of a node by its row, with the estimated entries of sparse operands.
 func (s *spreader) flopsOf(g *ir.Graph, id ir.ID) float64 {
-	sig := sigOf(g, id)
+	sig := nodes.SigOf(g, id)
 	if slices.ContainsFunc(sig.In, types.Type.IsSparse) {
 		sig.Stored = s.estimates(g).Inputs(id)
 	}
@@ -99,15 +100,15 @@ func (s *spreader) workOf(g *ir.Graph, id ir.ID) float64 {
 	steps := func(g *ir.Graph, id ir.ID) float64 { return moveSteps + plan.ChainFlops(g, id)/lanes }
 	switch {
 	case n.Op.Role == op.Reduces:
-		return float64(pipeSpace(n).Count()) * steps(g, id)
-	case elementwise(n):
+		return float64(nodes.PipeSpace(n).Count()) * steps(g, id)
+	case nodes.Elementwise(n):
 		return float64(t.Count()) * steps(g, id)
 	case n.Op.Role == op.Grouped:
 		b := n.Region.Graph
-		work := float64(spaceIn(b, n.Region.Yields[0]).Count()) * moveSteps
+		work := float64(nodes.SpaceIn(b, n.Region.Yields[0]).Count()) * moveSteps
 		for i := range b.Nodes {
-			if x := ir.ID(i); elementwise(&b.Nodes[i]) || b.Nodes[i].Op.Role == op.Points {
-				work += s.workOf(b, x) - float64(spaceIn(b, x).Count())*moveSteps
+			if x := ir.ID(i); nodes.Elementwise(&b.Nodes[i]) || b.Nodes[i].Op.Role == op.Points {
+				work += s.workOf(b, x) - float64(nodes.SpaceIn(b, x).Count())*moveSteps
 			}
 		}
 		return work
@@ -144,7 +145,7 @@ const mostRepeated = 20
 // little reports a node that each rank may make.
 func (s *spreader) little(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	return !madeAnywhere(g, id) && n.Op.Role != op.Exchange && s.nodeWork(g, id) <= mostRepeated*float64(s.from)
+	return !nodes.MadeAnywhere(g, id) && n.Op.Role != op.Exchange && s.nodeWork(g, id) <= mostRepeated*float64(s.from)
 }
 
 // rounds returns plan.Rounds of a node, and keeps the result.
@@ -166,7 +167,7 @@ func (s *spreader) rounds(g *ir.Graph, id ir.ID) float64 {
 func (s *spreader) nodeWork(g *ir.Graph, id ir.ID) (work float64) {
 	n := &g.Nodes[id]
 	switch {
-	case isControl(n):
+	case nodes.IsControl(n):
 		rounds := s.rounds(g, id)
 		for r := n.Region; r != nil; r = r.Next {
 			for i := range r.Graph.Nodes {
@@ -196,7 +197,7 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 		loads := make([]float64, s.ranks) // of nodes that one rank runs
 		defer func() { busiest += slices.Max(loads) }()
 		for id, n := range g.All() {
-			if isControl(n) {
+			if nodes.IsControl(n) {
 				rounds := s.rounds(g, id)
 				for r := n.Region; r != nil; r = r.Next {
 					s.estimatesIn(g, id, r)
@@ -212,7 +213,7 @@ func (s *spreader) speedup(g *ir.Graph) (times float64, slowest ir.Node) {
 				share = float64(s.ranks)
 			}
 			if plan.IsGather(n) {
-				cost := times * float64(s.from) * (gatherSpreads + received(id)/bytesSpread)
+				cost := times * float64(s.from) * (GatherSpreads + received(id)/BytesSpread)
 				busiest += cost
 				note(&g.Nodes[g.In(id)[0]], cost)
 				continue
@@ -238,7 +239,7 @@ func (x *spreadGraph) gathers() (cost float64) {
 	received := plan.Received(x.g, x.estimates(x.g), x.ranks)
 	for i := range x.g.Nodes {
 		if n := &x.g.Nodes[i]; plan.IsGather(n) {
-			cost += float64(x.from) * (gatherSpreads + received(ir.ID(i))/bytesSpread)
+			cost += float64(x.from) * (GatherSpreads + received(ir.ID(i))/BytesSpread)
 		}
 	}
 	return cost
@@ -303,8 +304,8 @@ func ownable(g *ir.Graph, id ir.ID) bool {
 	case op.Argument, op.Constant, op.Points, op.Gathers, op.Exchange:
 		return false
 	}
-	return t.IsMatrix() && dividable(t) && !plan.MayView(g, id) && !isControl(n) && n.Op.Cost != nil && n.Op.Laws.Has(op.Pure) && (n.Region == nil || elementwise(n)) && n.Op.Reads == nil && !n.Op.Root &&
-		!g.Asks(id) && n.Attrs.Int("keep") == 0 && (g.Placement(id) == ir.AnyPlace || sent(g, id) && g.Placement(id) != ir.Replicated)
+	return t.IsMatrix() && nodes.Dividable(t) && !plan.MayView(g, id) && !nodes.IsControl(n) && n.Op.Cost != nil && n.Op.Laws.Has(op.Pure) && (n.Region == nil || nodes.Elementwise(n)) && n.Op.Reads == nil && !n.Op.Root &&
+		!g.Asks(id) && n.Attrs.Int("keep") == 0 && (g.Placement(id) == ir.AnyPlace || nodes.Sent(g, id) && g.Placement(id) != ir.Replicated)
 }
 
 // worthApart reports a node whose rows ranks cannot share and that is worth a message.
@@ -318,7 +319,7 @@ func (s *spreader) worthApart(g *ir.Graph, id ir.ID) bool {
 
 // message is about how many operations a message takes with a value of type t.
 func (s *spreader) message(t types.Type) float64 {
-	return float64(s.from) * (gatherSpreads + float64(t.Bytes())/bytesSpread)
+	return float64(s.from) * (GatherSpreads + float64(t.Bytes())/BytesSpread)
 }
 
 // begins returns when the operands of old node id are made.
@@ -368,8 +369,8 @@ func (x *spreadGraph) tick(id ir.ID, shares bool) {
 // together.
 func (x *spreadGraph) lightApart(id ir.ID) bool {
 	t := x.old.Type(id)
-	return elementwise(&x.old.Nodes[id]) && dividable(t) && x.old.Placement(id) == ir.AnyPlace &&
-		x.spared(x.workOf(x.old, id)) < float64(x.from)*(gatherSpreads+x.spared(float64(t.Bytes()))/bytesSpread)
+	return nodes.Elementwise(&x.old.Nodes[id]) && nodes.Dividable(t) && x.old.Placement(id) == ir.AnyPlace &&
+		x.spared(x.workOf(x.old, id)) < float64(x.from)*(GatherSpreads+x.spared(float64(t.Bytes()))/BytesSpread)
 }
 
 // ownsApart makes the new node of an old one that one rank makes.

@@ -1,8 +1,9 @@
-package pass
+package layout
 
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -80,7 +81,7 @@ type spreadGraph struct {
 }
 
 // partials says which inputs of a node are partial.
-func (x *spreadGraph) partials(id ir.ID) []bool { return through(x.partial, x.old.In(id)) }
+func (x *spreadGraph) partials(id ir.ID) []bool { return nodes.Through(x.partial, x.old.In(id)) }
 
 // on begins the new graph of g.
 func (s *spreader) on(g *ir.Graph) *spreadGraph {
@@ -144,7 +145,7 @@ func (x *spreadGraph) full(id ir.ID) ir.ID {
 // shared.
 func (x *spreadGraph) settled(id ir.ID) bool {
 	from := x.old.In(id)[0]
-	if t, of := x.old.Type(id), x.old.Type(from); t.Rows < x.ranks || !stepped(x.old, id) && (t.Rows != of.Rows || 2*t.Cols > of.Cols) || x.gathered(from) {
+	if t, of := x.old.Type(id), x.old.Type(from); t.Rows < x.ranks || !nodes.Stepped(x.old, id) && (t.Rows != of.Rows || 2*t.Cols > of.Cols) || x.gathered(from) {
 		return false
 	}
 	x.to[id] = x.ownOf(id, x.own(id))
@@ -156,8 +157,8 @@ func (x *spreadGraph) settled(id ir.ID) bool {
 // them.
 func (x *spreadGraph) remakes(id ir.ID) bool {
 	n, t := &x.old.Nodes[id], x.old.Type(id)
-	return n.Op.Shard.Kind == op.ShardGenerate && len(x.old.In(id)) == 0 && n.Op.Reads == nil && !n.Op.Root && dividable(t) &&
-		x.spared(x.workOf(x.old, id)) < float64(x.from)*(gatherSpreads+x.spared(float64(t.Bytes()))/bytesSpread)
+	return n.Op.Shard.Kind == op.ShardGenerate && len(x.old.In(id)) == 0 && n.Op.Reads == nil && !n.Op.Root && nodes.Dividable(t) &&
+		x.spared(x.workOf(x.old, id)) < float64(x.from)*(GatherSpreads+x.spared(float64(t.Bytes()))/BytesSpread)
 }
 
 // gather makes a gather of an old node that is partial: of the rows that list says, or of all.
@@ -274,7 +275,7 @@ func (x *spreadGraph) notShared(id ir.ID, why string) {
 	case x.fewRows(x.old, id):
 		at := int(n.Attrs.Ints("at")[0])
 		first = []rowReads{x.fixedRows(at, at+max(1, x.old.Type(id).Rows))}
-	case aligned(x.old, id): // all rows of a column, which no view is
+	case nodes.Aligned(x.old, id): // all rows of a column, which no view is
 	case picks(n), n.Op.Numbers > 0:
 		first = x.readsOf(x.old, id, 0)[:1]
 		first[0].all = true
@@ -310,7 +311,7 @@ func (x *spreadGraph) byRows(id ir.ID, reads []rowReads) {
 	}
 	switch {
 	case n.Op.Role == op.Reduces:
-		x.ends(id, made, pipeFolds(x.table, n), pipeSpace(n))
+		x.ends(id, made, nodes.PipeFolds(x.table, n), nodes.PipeSpace(n))
 	case hasBody(n):
 		x.bodyEnds(id, made)
 	default:
@@ -396,7 +397,7 @@ func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool
 	captured := x.old.In(id)[1:]
 	takes = make([]bool, len(captured))
 	for k, from := range captured { // rows of others cannot be brought into a view that has not been copied
-		takes[k] = x.partial[from] && dividable(x.old.Type(from)) && (x.views[from] == nil || x.settled(from))
+		takes[k] = x.partial[from] && nodes.Dividable(x.old.Type(from)) && (x.views[from] == nil || x.settled(from))
 	}
 	before := x.tally
 	for own = true; ; own = false {
@@ -404,7 +405,7 @@ func (x *spreadGraph) branches(id ir.ID) (first *ir.Region, takes, yields []bool
 		more, next := false, &first
 		for r := x.old.Nodes[id].Region; r != nil; r = r.Next {
 			x.estimatesIn(x.old, id, r)
-			whole := func(k int) bool { return !own || !dividable(r.Graph.Type(r.Yields[k])) }
+			whole := func(k int) bool { return !own || !nodes.Dividable(r.Graph.Type(r.Yields[k])) }
 			y, in, parts, _ := x.region(r, ir.None, takes, whole)
 			for k, a := range r.Args[:len(takes)] {
 				more = more || takes[k] && in.gathered(a)

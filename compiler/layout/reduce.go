@@ -1,8 +1,9 @@
-package pass
+package layout
 
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -38,7 +39,7 @@ func (x *spreadGraph) pipeOf(id, from ir.ID, fold string, t types.Type, reads ro
 // part of a pipe.
 func (s *spreader) reductionReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in := &g.Nodes[id], g.In(id)
-	if n.Op.Fold == op.NoFold || len(in) != 1 || !dividable(g.Type(in[0])) {
+	if n.Op.Fold == op.NoFold || len(in) != 1 || !nodes.Dividable(g.Type(in[0])) {
 		return nil, elsewise
 	}
 	space := g.Type(in[0])
@@ -62,7 +63,7 @@ func (s *spreader) joins(folds []*op.Def, space types.Type) bool {
 		case d.Shard.Partial == "":
 			return false
 		default:
-			bytes += typeOf(s.table.Must(d.Shard.Partial), nil, space).Bytes()
+			bytes += nodes.TypeOf(s.table.Must(d.Shard.Partial), nil, space).Bytes()
 		}
 	}
 	return s.sendsLess(bytes, float64(space.Count())*moveSteps)
@@ -71,7 +72,7 @@ func (s *spreader) joins(folds []*op.Def, space types.Type) bool {
 // sendsLess reports whether ranks send and merge states of so many bytes in less time than sharing the
 // work saves.
 func (s *spreader) sendsLess(bytes int, work float64) bool {
-	return float64(s.from)*float64((s.ranks-1)*bytes)/bytesSpread <= s.spared(work) || bytes <= mostState
+	return float64(s.from)*float64((s.ranks-1)*bytes)/BytesSpread <= s.spared(work) || bytes <= mostState
 }
 
 // mostState is the size of states that messages carry in no more time than an empty one takes.
@@ -84,7 +85,7 @@ func stated(d *op.Def) bool { return d.Shard.Kind == op.ShardWhole && d.Shard.Pa
 // reducedBy returns the first input of a stated operator that is no number.
 func reducedBy(g *ir.Graph, id ir.ID) ir.ID {
 	in := g.In(id)
-	return in[max(0, slices.IndexFunc(in, func(x ir.ID) bool { return !isNumber(g.Type(x)) }))]
+	return in[max(0, slices.IndexFunc(in, func(x ir.ID) bool { return !nodes.IsNumber(g.Type(x)) }))]
 }
 
 // statedRows returns how many rows a stated operator reduces, if ranks can share them; else 0.
@@ -93,7 +94,7 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	partial, rows := s.table.Must(n.Op.Shard.Partial), g.Type(reducedBy(g, id)).Rows
 	for _, x := range in {
-		if t := g.Type(x); !isNumber(t) && (!dividable(t) && !(t.IsSparse() && t.Known()) || t.Rows != rows) {
+		if t := g.Type(x); !nodes.IsNumber(t) && (!nodes.Dividable(t) && !(t.IsSparse() && t.Known()) || t.Rows != rows) {
 			return 0
 		}
 	}
@@ -101,7 +102,7 @@ func (s *spreader) statedRows(g *ir.Graph, id ir.ID) int {
 	if n.Op.Shard.Combine == "" && (!t.Elem.IsFloat() || panel == 0 || int(s.unit[rows].I) != panel) {
 		return 0
 	}
-	sig := sigOf(g, id)
+	sig := nodes.SigOf(g, id)
 	sig.Def = partial
 	if state, err := partial.Type(sig); err != nil || partial.Loop.Rows(sig, state) == 0 {
 		return 0
@@ -122,7 +123,7 @@ func (s *spreader) statedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 	case rows < s.ranks:
 		return reads, s.whyNoStates(g, id)
 	case !sparse && shard.Combine != "" && shard.Finish != "" &&
-		!s.sendsLess(tableMoves*typeOf(s.table.Must(shard.Partial), n.Attrs, sigOf(g, id).In...).Bytes(), s.workOf(g, id)):
+		!s.sendsLess(tableMoves*nodes.TypeOf(s.table.Must(shard.Partial), n.Attrs, nodes.SigOf(g, id).In...).Bytes(), s.workOf(g, id)):
 		return reads, whyMessages
 	case slices.Contains(partial, true) || !sparse && s.flopsOf(g, id) >= float64(s.from):
 		return reads, ""
@@ -186,16 +187,16 @@ func (s *spreader) scanReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 		return nil, elsewise
 	}
 	t, from := g.Type(id), g.Type(g.In(id)[0])
-	if !dividable(t) || !dividable(from) || t.Rows < s.ranks {
+	if !nodes.Dividable(t) || !nodes.Dividable(from) || t.Rows < s.ranks {
 		return s.inMessages(g, id, nil, false)
 	}
 	reads = []rowReads{s.ownRows(t.Rows)}
 	if g.Nodes[id].Op.Scan.Joins(t.Elem) {
-		return s.inMessages(g, id, reads, partial[0] || t.Count() >= gatherSpreads*s.from)
+		return s.inMessages(g, id, reads, partial[0] || t.Count() >= GatherSpreads*s.from)
 	}
 	// Ranks make a chain one after the other, so sharing saves no time. It saves sending all rows, and
 	// costs a message for each rank.
-	return s.inMessages(g, id, reads, partial[0] && (s.from == 1 || float64(from.Bytes()) > float64((s.ranks-1)*gatherSpreads*bytesSpread)))
+	return s.inMessages(g, id, reads, partial[0] && (s.from == 1 || float64(from.Bytes()) > float64((s.ranks-1)*GatherSpreads*BytesSpread)))
 }
 
 // scanned makes the new nodes of a running reduction: the last rows of the ranks' windows, and the
@@ -240,7 +241,7 @@ func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, befo
 // rows of the table.
 func (s *spreader) tableReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	if n.Op.Shard.Rows == "" || !dividable(t) || t.Rows < s.ranks || s.flopsOf(g, id) < float64(s.from) {
+	if n.Op.Shard.Rows == "" || !nodes.Dividable(t) || t.Rows < s.ranks || s.flopsOf(g, id) < float64(s.from) {
 		return nil, elsewise
 	}
 	bytes, most := 0, s.ranks*t.Bytes()
@@ -248,7 +249,7 @@ func (s *spreader) tableReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads
 		most = t.Bytes()
 	}
 	for _, x := range in {
-		if !dividable(g.Type(x)) {
+		if !nodes.Dividable(g.Type(x)) {
 			return nil, elsewise
 		}
 		bytes += g.Type(x).Bytes()
@@ -273,19 +274,19 @@ func hasBody(n *ir.Node) bool {
 // rows, or has a state that ranks merge.
 func (s *spreader) bodyShared(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
-	b, rows := n.Region.Graph, n.Op.Loop.Rows(sigOf(g, id), g.Type(id))
+	b, rows := n.Region.Graph, n.Op.Loop.Rows(nodes.SigOf(g, id), g.Type(id))
 	var folds []*op.Def
 	var space types.Type
 	for _, y := range n.Region.Yields {
 		of, list, at := s.bodyFolds(b, y)
 		switch t := b.Type(y); {
 		case list != nil && list[at] != nil && (list[at].Fold == op.FoldAll || list[at].Fold == op.FoldCols):
-			folds, space = append(folds, list[at]), spaceIn(b, of)
+			folds, space = append(folds, list[at]), nodes.SpaceIn(b, of)
 		case stated(b.Nodes[y].Op) && b.Nodes[y].Op.Keyed != nil:
 			if s.statedRows(b, y) != rows {
 				return false
 			}
-		case !dividable(t) || t.Rows != rows:
+		case !nodes.Dividable(t) || t.Rows != rows:
 			return false
 		}
 	}
@@ -301,7 +302,7 @@ func (s *spreader) bodyFolds(b *ir.Graph, y ir.ID) (of ir.ID, folds []*op.Def, a
 	}
 	switch n := &b.Nodes[of]; {
 	case n.Op.Role == op.Reduces:
-		folds = pipeFolds(s.table, n)
+		folds = nodes.PipeFolds(s.table, n)
 	case n.Op.Fold == op.FoldAll || n.Op.Fold == op.FoldCols:
 		folds = []*op.Def{n.Op}
 	}
@@ -318,11 +319,11 @@ func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 		n := &of.Graph.Nodes[y]
 		if ts[k] = of.Graph.Type(y); n.Op.Keyed != nil {
 			state := x.table.Must(n.Op.Shard.Partial)
-			ts[k] = typeOf(state, n.Attrs, sigOf(of.Graph, y).In...)
+			ts[k] = nodes.TypeOf(state, n.Attrs, nodes.SigOf(of.Graph, y).In...)
 			region.Graph.Replace(y, state, n.Attrs, of.Graph.In(y)...)
 			join[k] = x.joinsStated(n.Op)
 		} else if pipe, folds, at := x.bodyFolds(of.Graph, y); folds != nil {
-			names, t, joined := x.folded(folds, spaceIn(of.Graph, pipe))
+			names, t, joined := x.folded(folds, nodes.SpaceIn(of.Graph, pipe))
 			if n := &region.Graph.Nodes[pipe]; n.Region != nil {
 				n.Attrs = n.Attrs.With("fold", op.Str(names))
 			} else {
@@ -334,7 +335,7 @@ func (x *spreadGraph) bodyEnds(id, made ir.ID) {
 		region.Graph.SetType(y, ts[k])
 	}
 	x.g.Nodes[made].Region = region
-	x.results(id, made, tupleOf(ts), join)
+	x.results(id, made, nodes.TupleOf(ts), join)
 }
 
 // ends changes the pipe made, the new node of id, so that it gives the results of one rank. folds are
@@ -356,7 +357,7 @@ func (x *spreadGraph) folded(folds []*op.Def, space types.Type) (names string, t
 			join[k] = func(id, state ir.ID) ir.ID { return x.merged(id, d, space, state) }
 		}
 	}
-	names, t = foldedParts(x.table, folds, space, state)
+	names, t = nodes.FoldedParts(x.table, folds, space, state)
 	return names, t, join
 }
 
@@ -397,7 +398,7 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 
 // typed makes a node for node id of the old graph whose type comes from its row.
 func (x *spreadGraph) typed(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {
-	return x.g.Add(d, attrs, typeOf(d, attrs, x.g.Types(nil, in...)...), x.old.Origin(id).NoDest(), in...)
+	return x.g.Add(d, attrs, nodes.TypeOf(d, attrs, x.g.Types(nil, in...)...), x.old.Origin(id).NoDest(), in...)
 }
 
 // tileOwner returns the rank with the tile that an old node is sent to, or -1: tiles lie as outside of
@@ -406,8 +407,8 @@ func (x *spreadGraph) tileOwner(id ir.ID) int {
 	if _, _, _, ok := x.old.Dest(id); !ok {
 		return -1
 	}
-	p, q := rankGrid(x.ranks)
-	return ownerOf((&Partitioned{Graph: x.old}).blockOf(id), x.old.Placement(id), p, q, x.ranks)
+	p, q := nodes.RankGrid(x.ranks)
+	return nodes.OwnerOf((&nodes.Partitioned{Graph: x.old}).BlockOf(id), x.old.Placement(id), p, q, x.ranks)
 }
 
 // own1 gives a new node to one rank. Nothing of it is made on the others.

@@ -1,9 +1,10 @@
-package pass
+package layout
 
 import (
 	"slices"
 	"strings"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -24,14 +25,14 @@ import (
 // Reading a file may fail, and its first loop then fails in its place. So it would be wrong to move the
 // read past another node that may fail. owner has the owner of each node of g, or is nil if nodes have
 // none. InParts returns the new graph and its owners, or g and owner if there is no such loop.
-func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes Sizes) (*ir.Graph, []int32) {
+func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes nodes.Sizes) (*ir.Graph, []int32) {
 	isRead := func(n ir.Node) bool { return readInParts(&n) }
 	if !slices.ContainsFunc(g.Nodes, isRead) {
 		return g, owner
 	}
 	was, owned := g, owner
 	g, owner = againInParts(g, owner, table)
-	f := &inParts{g: g, table: table, most: sizes.filled().Part, readers: make([][]ir.ID, g.Len()), whole: make([]bool, g.Len()), stops: stopsOf(g)}
+	f := &inParts{g: g, table: table, most: sizes.Filled().Part, readers: make([][]ir.ID, g.Len()), whole: make([]bool, g.Len()), stops: nodes.StopsOf(g)}
 	f.s = &spreader{table: table, ranks: trialRanks, from: 1, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}}
 	for id := range g.All() {
 		for _, x := range g.In(id) {
@@ -61,26 +62,26 @@ func againInParts(g *ir.Graph, owner []int32, table *op.Table) (*ir.Graph, []int
 			readers[g.In(id)[0]] = append(readers[g.In(id)[0]], id)
 		}
 	}
-	c := copyOf(g)
+	c := nodes.CopyOf(g)
 	var owners []int32
 	for id, n := range g.All() {
-		if c.to[id] != ir.None { // a part
+		if c.To[id] != ir.None { // a part
 			continue
 		}
 		names := strings.Fields(n.Attrs.Str("fold"))
 		file := func(x ir.ID) bool { return readInParts(&g.Nodes[x]) }
-		if parts := readers[id]; len(names) < 2 || names[0] != stores || len(parts) != len(names) || !slices.ContainsFunc(g.In(id), file) {
-			c.node(id)
+		if parts := readers[id]; len(names) < 2 || names[0] != nodes.Stores || len(parts) != len(names) || !slices.ContainsFunc(g.In(id), file) {
+			c.Node(id)
 		} else {
 			modes := op.MakeAttrs(op.Attr{Name: "modes", Val: n.Attrs.Val("modes")})
-			c.made(table, "map", withShares(modes, n.Attrs), n.Region, c.in(id), g.Origin(id), parts[0])
-			c.made(table, n.Op.Name, n.Attrs.With("fold", op.Str(strings.Join(names[1:], " "))), n.Region, c.in(id), g.Origin(id), parts[1:]...)
+			c.Made(table, "map", withShares(modes, n.Attrs), n.Region, c.In(id), g.Origin(id), parts[0])
+			c.Made(table, n.Op.Name, n.Attrs.With("fold", op.Str(strings.Join(names[1:], " "))), n.Region, c.In(id), g.Origin(id), parts[1:]...)
 		}
-		for owner != nil && len(owners) < c.g.Len() {
+		for owner != nil && len(owners) < c.G.Len() {
 			owners = append(owners, owner[id])
 		}
 	}
-	return c.g, owners
+	return c.G, owners
 }
 
 // trialRanks is a number of ranks. An operand is read row by row if each of so many ranks would read
@@ -101,7 +102,7 @@ type inParts struct {
 	readers [][]ir.ID
 	whole   []bool // nodes that must stay out of these loops
 	again   bool   // whole has changed, so find must run again
-	stops   stops
+	stops   nodes.Stops
 	of      map[ir.ID]*partsLoop // by loop
 	at      map[ir.ID][]ir.ID    // the loops that are made after a node, which may be themselves
 }
@@ -222,7 +223,7 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	n := &f.g.Nodes[id]
 	l := n.Op.Loop
 	window := f.window(id)
-	if !window && (l == nil || l.RowsEach == nil || f.whole[id]) || !n.Op.Laws.Has(op.Pure) || n.Op.Reads != nil || sent(f.g, id) || n.Attrs.Int("keep") > 0 {
+	if !window && (l == nil || l.RowsEach == nil || f.whole[id]) || !n.Op.Laws.Has(op.Pure) || n.Op.Reads != nil || nodes.Sent(f.g, id) || n.Attrs.Int("keep") > 0 {
 		return nil
 	}
 	rows := 0
@@ -304,7 +305,7 @@ func (f *inParts) members(id ir.ID, rows int) []ir.ID {
 	files := false
 	for x := id - 1; x >= 0; x-- {
 		n := &f.g.Nodes[x]
-		if !wanted[x] || spoiled[x] || f.whole[x] || sent(f.g, x) || !f.makes(x) {
+		if !wanted[x] || spoiled[x] || f.whole[x] || nodes.Sent(f.g, x) || !f.makes(x) {
 			continue
 		}
 		if !slices.ContainsFunc(f.readers[x], func(r ir.ID) bool { return r == id || slices.Contains(members, r) }) {
@@ -338,7 +339,7 @@ func (f *inParts) makes(id ir.ID) bool {
 		return readInParts(n)
 	case n.Op.Role == op.Slices:
 		return f.g.Type(f.g.In(id)[0]).Rows == t.Rows && n.Op.Look != nil
-	case !elementwise(n) || n.Op.Role == op.Reduces || n.Op.Accum > 0 || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
+	case !nodes.Elementwise(n) || n.Op.Role == op.Reduces || n.Op.Accum > 0 || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
 		return false
 	}
 	c := f.call(id)
@@ -364,7 +365,7 @@ func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known
 	// the nodes that except reports.
 	stops := func(to ir.ID, except func(ir.ID) bool) bool {
 		for x := first + 1; x <= to; x++ {
-			if !slices.Contains(members, x) && f.stops.between(x-1, x) && !except(x) {
+			if !slices.Contains(members, x) && f.stops.Between(x-1, x) && !except(x) {
 				return true
 			}
 		}
@@ -389,7 +390,7 @@ func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known
 
 // build returns the graph with the loops, and the owners of its nodes.
 func (f *inParts) build(owner []int32) (*ir.Graph, []int32) {
-	c := copyOf(f.g)
+	c := nodes.CopyOf(f.g)
 	inside := map[ir.ID]bool{}
 	for id, x := range f.of {
 		inside[id] = true
@@ -399,13 +400,13 @@ func (f *inParts) build(owner []int32) (*ir.Graph, []int32) {
 	}
 	var owners []int32
 	owned := func(id ir.ID) {
-		for owner != nil && len(owners) < c.g.Len() {
+		for owner != nil && len(owners) < c.G.Len() {
 			owners = append(owners, owner[id])
 		}
 	}
 	for id := range f.g.All() {
-		if !inside[id] && c.to[id] == ir.None {
-			c.node(id)
+		if !inside[id] && c.To[id] == ir.None {
+			c.Node(id)
 			owned(id)
 		}
 		for _, h := range f.at[id] {
@@ -418,14 +419,14 @@ func (f *inParts) build(owner []int32) (*ir.Graph, []int32) {
 			if results[0] != h {
 				m = append(m, results...)
 			}
-			r, reads := regionOf(f.g, f.table, m, results)
-			c.made(f.table, "inparts", x.attrs, r, through(c.to, reads), f.g.Origin(h), results...)
+			r, reads := nodes.RegionOf(f.g, f.table, m, results)
+			c.Made(f.table, "inparts", x.attrs, r, nodes.Through(c.To, reads), f.g.Origin(h), results...)
 			owned(h)
 		}
 	}
-	return c.g, owners
+	return c.G, owners
 }
 
-// keepFrom is the least work, in operations and bytes, that is worth keeping: finding a kept value
+// KeepFrom is the least work, in operations and bytes, that is worth keeping: finding a kept value
 // costs some tens of nanoseconds.
-const keepFrom = 64
+const KeepFrom = 64

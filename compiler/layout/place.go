@@ -1,10 +1,11 @@
-package pass
+package layout
 
 import (
 	"fmt"
 	"maps"
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -36,11 +37,11 @@ type Placed struct {
 //
 // Loops over an index space, and iterates with such loops, run on all ranks: see spread.go. What
 // they read of others is sent to all.
-func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
+func Place(p *nodes.Partitioned, ranks int, table *op.Table, sizes nodes.Sizes) *Placed {
 	if ranks == 1 {
 		return &Placed{Graph: p.Graph}
 	}
-	s := &spreader{table: table, ranks: ranks, from: sizes.filled().Spread, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole}
+	s := &spreader{table: table, ranks: ranks, from: sizes.Filled().Spread, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}, whole: sizes.Whole}
 	s.units(p.Graph)
 	s.cuts(p.Graph)
 	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return readsUnshared(p, &p.Graph.Nodes[id]) }, s)
@@ -57,7 +58,7 @@ func Place(p *Partitioned, ranks int, table *op.Table, sizes Sizes) *Placed {
 
 // Alone gives all nodes of a graph that has been placed for one rank to rank 0 of several.
 func Alone(g *ir.Graph) (owner []int32) {
-	for in, id := range nodesIn(g, isControl) {
+	for in, id := range nodes.NodesIn(g, nodes.IsControl) {
 		why := whyMessages
 		if in.Placement(id) == ir.OneRank {
 			why = whyPlaced
@@ -71,7 +72,7 @@ func Alone(g *ir.Graph) (owner []int32) {
 // loops in which ranks help each other. ok is false if there are too many gathers.
 func numberGathers(g *ir.Graph) (ok bool) {
 	key, helped := 0, 0
-	for r, id := range nodesIn(g, isControl) {
+	for r, id := range nodes.NodesIn(g, nodes.IsControl) {
 		n := &r.Nodes[id]
 		if plan.IsGather(n) {
 			n.Attrs = n.Attrs.With("key", op.Int(key))
@@ -86,7 +87,7 @@ func numberGathers(g *ir.Graph) (ok bool) {
 }
 
 // placed is Place with these nodes on all ranks. Of the scattered ones each rank gets its own rows.
-func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
+func placed(p *nodes.Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 	g, ranks := p.Graph, s.ranks
 	owner := owners(p, ranks)
 	for i, every := range everywhere {
@@ -113,7 +114,7 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 			switch {
 			case everywhere[x]:
 				in = append(in, all.onRank(x, int(owner[id])))
-			case len(reach[x]) > 0 && madeAnywhere(g, x):
+			case len(reach[x]) > 0 && nodes.MadeAnywhere(g, x):
 				in = append(in, copies[[2]int32{int32(x), owner[id]}])
 			case owner[x] == owner[id]:
 				in = append(in, to[x])
@@ -121,7 +122,7 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 				in = append(in, moved[x])
 			}
 		}
-		if len(reach[id]) > 0 && madeAnywhere(g, id) {
+		if len(reach[id]) > 0 && nodes.MadeAnywhere(g, id) {
 			for _, r := range reach[id] {
 				made := all.alone(ng.CopyNode(g, id), r)
 				ng.Note(made, whyAnywhere)
@@ -162,7 +163,7 @@ func placed(p *Partitioned, s *spreader, everywhere, scattered []bool) *Placed {
 }
 
 // whyAlone says why one rank runs a node. partial says which of its operands ranks share.
-func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool) string {
+func (s *spreader) whyAlone(p *nodes.Partitioned, id ir.ID, everywhere, partial []bool) string {
 	g := p.Graph
 	n := &g.Nodes[id]
 	place := g.Placement(id)
@@ -174,15 +175,15 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 		return whyFile
 	case place == ir.Replicated || place == ir.OneRank:
 		return whyPlaced
-	case sent(g, id) || int(block.Rows)*int(block.Cols) > 1:
+	case nodes.Sent(g, id) || int(block.Rows)*int(block.Cols) > 1:
 		return whyTile
 	case block.Rows > 0 && n.Op.Role == op.Lays:
 		return whyLaid
 	case block.Rows > 0:
 		return whyBlock
-	case madeAnywhere(g, id):
+	case nodes.MadeAnywhere(g, id):
 		return whyAnywhere
-	case isControl(n) || g.Type(id).IsSparse():
+	case nodes.IsControl(n) || g.Type(id).IsSparse():
 		return whyMessages
 	case n.Op.Role != op.Points && !s.whole:
 		switch {
@@ -194,7 +195,7 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 		return whyNoBlocks
 	}
 	_, _, why := s.shared(g, id, partial)
-	if after := func(x ir.ID) bool { return !everywhere[x] && !madeAnywhere(g, x) }; (why == "" || why == whyLittle) && slices.ContainsFunc(g.In(id), after) {
+	if after := func(x ir.ID) bool { return !everywhere[x] && !nodes.MadeAnywhere(g, x) }; (why == "" || why == whyLittle) && slices.ContainsFunc(g.In(id), after) {
 		return whyAfter
 	}
 	if why == whyTogether {
@@ -205,8 +206,8 @@ func (s *spreader) whyAlone(p *Partitioned, id ir.ID, everywhere, partial []bool
 
 // ranksReading returns the other ranks that read the result of each node, ascending. One that a
 // node on all ranks reads lists plan.Everywhere, and all others unless each gets its rows. For a
-// value that each reader makes itself (madeAnywhere), the list contains the owner only if the owner
-// reads it. Other owners need not make it.
+// value that each reader makes itself (nodes.MadeAnywhere), the list contains the owner only if the
+// owner reads it. Other owners need not make it.
 func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]int32 {
 	reach := make([][]int32, g.Len())
 	add := func(x ir.ID, r int32) {
@@ -217,11 +218,11 @@ func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]i
 	for i := range g.Nodes {
 		for _, in := range g.In(ir.ID(i)) {
 			switch r := owner[i]; {
-			case owner[in] == plan.Everywhere || r == owner[in] && !madeAnywhere(g, in):
+			case owner[in] == plan.Everywhere || r == owner[in] && !nodes.MadeAnywhere(g, in):
 			case r == plan.Everywhere:
 				add(in, r)
 				for _, k := range others(owner[in], ranks) {
-					if !madeAnywhere(g, in) && !scattered[in] {
+					if !nodes.MadeAnywhere(g, in) && !scattered[in] {
 						add(in, k)
 					}
 				}
@@ -233,10 +234,10 @@ func ranksReading(g *ir.Graph, owner []int32, scattered []bool, ranks int) [][]i
 	return reach
 }
 
-func owners(p *Partitioned, ranks int) []int32 {
+func owners(p *nodes.Partitioned, ranks int) []int32 {
 	g := p.Graph
 	owner := make([]int32, g.Len())
-	gp, gq := rankGrid(ranks)
+	gp, gq := nodes.RankGrid(ranks)
 	alone := make([]bool, g.Len()) // read what rank 0 has to read
 	for i := range g.Nodes {
 		if alone[i] = readsUnshared(p, &g.Nodes[i]); alone[i] {
@@ -244,9 +245,9 @@ func owners(p *Partitioned, ranks int) []int32 {
 		}
 		b := p.Block[i]
 		if !g.Effects(ir.ID(i)) { // an assert in what is sent: no message carries an effect
-			b = p.blockOf(ir.ID(i))
+			b = p.BlockOf(ir.ID(i))
 		}
-		owner[i] = int32(ownerOf(b, g.Placement(ir.ID(i)), gp, gq, ranks))
+		owner[i] = int32(nodes.OwnerOf(b, g.Placement(ir.ID(i)), gp, gq, ranks))
 	}
 	follow(p, owner)
 	// A whole result is placed with its largest input rather than on rank 0, unless it is an
@@ -256,7 +257,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 			owner[id] = owner[g.In(id)[0]]
 			continue
 		}
-		if sent(g, id) || g.Effects(id) || alone[id] {
+		if nodes.Sent(g, id) || g.Effects(id) || alone[id] {
 			continue
 		}
 		in, few := g.In(id), false
@@ -265,7 +266,7 @@ func owners(p *Partitioned, ranks int) []int32 {
 				owner[id] = mostBytes(g, owner, in)
 				continue
 			}
-			if in, few = factors(g, id); !few || int(b.Rows)*int(b.Cols) >= ranks {
+			if in, few = Factors(g, id); !few || int(b.Rows)*int(b.Cols) >= ranks {
 				continue
 			}
 		}
@@ -299,7 +300,7 @@ func mostBytes(g *ir.Graph, owner []int32, list []ir.ID) (rank int32) {
 //	%2 = reverse(%1) on 0;  %3 = reverse(%1) on 0;  f(%2) on 1;  g(%3) on 1   ->   both reverse on 1
 //
 // A result that several ranks read stays, because each of them would be sent what it is made of.
-func rearrangeAtReaders(p *Partitioned, owner []int32) {
+func rearrangeAtReaders(p *nodes.Partitioned, owner []int32) {
 	const none, several = plan.Everywhere - 1, plan.Everywhere - 2
 	g := p.Graph
 	reader := make([]int32, g.Len())
@@ -336,10 +337,10 @@ func rearrangeAtReaders(p *Partitioned, owner []int32) {
 
 // rearranges reports a node whose result has elements of its operands in other places. Programs may
 // have placed it; then it stays.
-func rearranges(p *Partitioned, id ir.ID) bool {
+func rearranges(p *nodes.Partitioned, id ir.ID) bool {
 	g := p.Graph
 	n, in := &g.Nodes[id], g.In(id)
-	if len(in) == 0 || n.Region != nil || g.Effects(id) || readsUnshared(p, n) || n.Op.Control != op.NoControl || n.Op.Cost(sigOf(g, id), g.Type(id)).Flops != 0 {
+	if len(in) == 0 || n.Region != nil || g.Effects(id) || readsUnshared(p, n) || n.Op.Control != op.NoControl || n.Op.Cost(nodes.SigOf(g, id), g.Type(id)).Flops != 0 {
 		return false
 	}
 	for _, x := range append(in[:len(in):len(in)], id) {
@@ -351,10 +352,10 @@ func rearranges(p *Partitioned, id ir.ID) bool {
 	return g.Placement(id) == ir.AnyPlace && (!sent || g.Grids[grid].Place == ir.AnyPlace)
 }
 
-// factors returns what a product multiplies. A product of tall matrices with fewer blocks than there
+// Factors returns what a product multiplies. A product of tall matrices with fewer blocks than there
 // are ranks would be made by few of them, which would be sent all factors. So each part of its chain is
 // made where its factors lie, and the sum travels.
-func factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
+func Factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
 	n, in := &g.Nodes[id], g.In(id)
 	if n.Op.Shard.Kind != op.ShardContract && (n.Op.Accum != 1 || len(in) < 2) {
 		return nil, false
@@ -367,36 +368,36 @@ func factors(g *ir.Graph, id ir.ID) (in []ir.ID, ok bool) {
 
 // readsUnshared reports whether a node, or a node of its regions, reads a file that only rank 0 has, or
 // a file whose parts cannot be read alone.
-func readsUnshared(p *Partitioned, n *ir.Node) bool {
-	enters := func(n *ir.Node) bool { return !elementwise(n) } // a chain reads nothing
-	return someIn(n, enters, func(n *ir.Node) bool {
+func readsUnshared(p *nodes.Partitioned, n *ir.Node) bool {
+	enters := func(n *ir.Node) bool { return !nodes.Elementwise(n) } // a chain reads nothing
+	return nodes.SomeIn(n, enters, func(n *ir.Node) bool {
 		return n.Op.Root || n.Op.Reads != nil && (n.Op.Parts == nil || !n.Op.Parts(n.Attrs) || slices.Contains(p.Unshared, n.Op.Reads(n.Attrs)))
 	})
 }
 
 // follow moves pieces of matrices to the tiles of placed arrays: the tile [1,2] of %A to that of L,
 // where L[1,2] <- f(%A[1,2]), and what is made of that tile of L alone.
-func follow(p *Partitioned, owner []int32) {
+func follow(p *nodes.Partitioned, owner []int32) {
 	g := p.Graph
 	if !slices.ContainsFunc(g.Grids, func(x ir.Grid) bool { return x.Place != ir.AnyPlace }) {
 		return
 	}
 	moved := make([]bool, g.Len())
 	for id, n := range g.All() {
-		b := p.blockOf(id)
+		b := p.BlockOf(id)
 		grid, _, _, tile := g.Dest(id)
 		moved[id] = tile && g.Grids[grid].Place != ir.AnyPlace
 		if b.Rows == 0 || readsUnshared(p, n) {
 			continue
 		}
 		for _, x := range g.In(id) {
-			if p.blockOf(x) != b {
+			if p.BlockOf(x) != b {
 				continue
 			}
 			switch {
 			case !tile && moved[x]:
 				owner[id], moved[id] = owner[x], true
-			case moved[id] && !sent(g, x) && !moved[x] && !readsUnshared(p, &g.Nodes[x]):
+			case moved[id] && !nodes.Sent(g, x) && !moved[x] && !readsUnshared(p, &g.Nodes[x]):
 				owner[x], moved[x] = owner[id], true
 			}
 		}

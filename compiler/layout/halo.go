@@ -1,8 +1,9 @@
-package pass
+package layout
 
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -11,7 +12,7 @@ import (
 
 // This file spreads what reads neighbours: slices, borders, stencils. Which rows of an operand a row
 // of a result needs follows from how operators move elements (op.Def.Pieces) and from subscripts
-// (spread_index.go). A gather with the attribute plan.Reach then brings a rank only those that it
+// (index.go). A gather with the attribute plan.Reach then brings a rank only those that it
 // has not made itself:
 //
 //	%0 = arg()                                  %0 = arg()
@@ -171,7 +172,7 @@ func (s *spreader) mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 		if out[k].whole = true; k > 0 && k == n.Op.ByColumn {
 			out[k].by = 1 + in[k-1]
 		} else if k == 0 && n.Op.Numbers > 0 {
-			if at := s.numbersOf(g, in[n.Op.Numbers], rows); len(at) > 0 && dividable(g.Type(in[0])) {
+			if at := s.numbersOf(g, in[n.Op.Numbers], rows); len(at) > 0 && nodes.Dividable(g.Type(in[0])) {
 				out[k].whole = false
 				out[k].add(at, 1, rows, g.Type(in[0]).Rows, func(of int) ir.ID { return ir.ID(of - 1) })
 			} else {
@@ -181,9 +182,9 @@ func (s *spreader) mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 	}
 	t, same := g.Type(id), rowMap{needs: []need{sameRow(rows)}}
 	switch {
-	case aligned(g, id) || n.Op.Shard.Kind == op.ShardTriangle && dividable(t):
+	case nodes.Aligned(g, id) || n.Op.Shard.Kind == op.ShardTriangle && nodes.Dividable(t):
 		out[0] = rowMap{needs: []need{sameRow(t.Rows)}}
-	case picks(n) && dividable(g.Type(in[0])):
+	case picks(n) && nodes.Dividable(g.Type(in[0])):
 		at := rowsAt{s: in[1], times: 1, rows: t.Rows}
 		if n.Op.Role == op.Picks {
 			at.rows = 1
@@ -191,15 +192,15 @@ func (s *spreader) mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 		out[0] = rowMap{at: []rowsAt{at}}
 	case n.Op.Role == op.Points:
 		return readsOfPoints(g, id)
-	case elementwise(n):
+	case nodes.Elementwise(n):
 		if n.Op.Role == op.Reduces {
-			t = pipeSpace(n)
+			t = nodes.PipeSpace(n)
 		}
-		for k, a := range accesses(g, id, t) {
+		for k, a := range nodes.Accesses(g, id, t) {
 			switch x := g.Type(in[k]); {
-			case a[0] == byRow:
+			case a[0] == nodes.ByRow:
 				out[k] = same
-			case a[0] == apart && dividable(x):
+			case a[0] == nodes.Apart && nodes.Dividable(x):
 				out[k] = rowMap{needs: []need{{to: rows, hi: x.Rows}}}
 			}
 		}
@@ -211,8 +212,8 @@ func (s *spreader) mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 				out[k] = same
 			}
 		}
-	case n.Op.RowSpan != nil && dividable(t) && dividable(g.Type(in[0])):
-		out[0] = rowMap{needs: spanNeeds(n.Op, sigOf(g, id), t)}
+	case n.Op.RowSpan != nil && nodes.Dividable(t) && nodes.Dividable(g.Type(in[0])):
+		out[0] = rowMap{needs: spanNeeds(n.Op, nodes.SigOf(g, id), t)}
 	case n.Region == nil:
 		mapsOfPieces(g, id, out)
 	}
@@ -245,12 +246,12 @@ func mapsOfPieces(g *ir.Graph, id ir.ID, out []rowMap) {
 	add := func(k, row, rows, by, down int) {
 		out[k].needs = append(out[k].needs, need{from: row, to: row + rows, by: by, lo: down, hi: down + 1})
 	}
-	if boxes, in, ok := boxesOf(g, id); ok && len(in) == len(out) {
+	if boxes, in, ok := nodes.BoxesOf(g, id); ok && len(in) == len(out) {
 		clear(out)
 		for k, b := range boxes {
-			add(k, b.dr, b.rows, 1, b.sr-b.dr)
+			add(k, b.DR, b.Rows, 1, b.SR-b.DR)
 		}
-	} else if pieces, ok := n.Op.Pieces(n.Attrs, sigOf(g, id).In, t); ok {
+	} else if pieces, ok := n.Op.Pieces(n.Attrs, nodes.SigOf(g, id).In, t); ok {
 		clear(out)
 		for _, p := range pieces {
 			add(p.In, p.Row, p.Rows, p.By, p.Down)
@@ -261,10 +262,10 @@ func mapsOfPieces(g *ir.Graph, id ir.ID, out []rowMap) {
 // movesRows reports an operator of known shape that may have pieces.
 func movesRows(g *ir.Graph, id ir.ID) bool {
 	d := g.Nodes[id].Op
-	if d.Elements == nil || !d.Laws.Has(op.Pure) || ir.MayFail(g, id) || d.Shard.Kind == op.ShardContract || d.Class != 0 || g.Nodes[id].Region != nil || !dividable(g.Type(id)) {
+	if d.Elements == nil || !d.Laws.Has(op.Pure) || ir.MayFail(g, id) || d.Shard.Kind == op.ShardContract || d.Class != 0 || g.Nodes[id].Region != nil || !nodes.Dividable(g.Type(id)) {
 		return false
 	}
-	return !slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !dividable(g.Type(x)) })
+	return !slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return !nodes.Dividable(g.Type(x)) })
 }
 
 // readsOfGroup returns the reads of a loop of operators on whole matrices. It follows the rows that the
@@ -276,7 +277,7 @@ func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 		s.capture(r.Graph, a, g, g.In(id)[k], true)
 	}
 	for _, y := range r.Yields {
-		of[y] = s.ownRows(spaceIn(r.Graph, y).Rows)
+		of[y] = s.ownRows(nodes.SpaceIn(r.Graph, y).Rows)
 	}
 	for i := r.Graph.Len() - 1; i >= 0; i-- {
 		x, in := ir.ID(i), r.Graph.In(ir.ID(i))
@@ -285,14 +286,14 @@ func (s *spreader) readsOfGroup(g *ir.Graph, id ir.ID) []rowReads {
 		case n.Op.Control == op.Part:
 			of[in[0]] = of[in[0]].and(of[i])
 		default:
-			rows := spaceIn(r.Graph, x).Rows
+			rows := nodes.SpaceIn(r.Graph, x).Rows
 			own := !of[i].whole && len(of[i].at) == 0 && slices.EqualFunc(of[i].rows, s.windows(rows), slices.Equal)
 			for k, m := range s.mapsOf(r.Graph, x, rows) {
 				of[in[k]] = of[in[k]].and(m.of(of[i], rows, r.Graph.Type(in[k]).Rows, own))
 			}
 		}
 	}
-	return through(of, r.Args)
+	return nodes.Through(of, r.Args)
 }
 
 // of returns which rows of an operand a node reads to make the rows r of its own. The node has so many
@@ -324,7 +325,7 @@ func (r rowReads) and(x rowReads) rowReads {
 func (x *spreadGraph) view(id ir.ID) bool {
 	n := &x.old.Nodes[id]
 	t := x.old.Type(id)
-	if n.Op.Role != op.Slices && !aligned(x.old, id) && !stepped(x.old, id) || !x.partial[x.old.In(id)[0]] || !dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) || sent(x.old, id) {
+	if n.Op.Role != op.Slices && !nodes.Aligned(x.old, id) && !nodes.Stepped(x.old, id) || !x.partial[x.old.In(id)[0]] || !nodes.Dividable(t) || n.Attrs.Int("keep") > 0 || x.fewRows(x.old, id) || nodes.Sent(x.old, id) {
 		return false
 	}
 	x.partial[id] = true
@@ -340,9 +341,9 @@ func (x *spreadGraph) view(id ir.ID) bool {
 func (s *spreader) fewRows(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.Role == op.PicksAt {
-		return dividable(g.Type(g.In(id)[0]))
+		return nodes.Dividable(g.Type(g.In(id)[0]))
 	}
-	return n.Op.Role == op.Slices && dividable(t) && t.Rows < g.Type(g.In(id)[0]).Rows && t.Count()*moveSteps < s.from
+	return n.Op.Role == op.Slices && nodes.Dividable(t) && t.Rows < g.Type(g.In(id)[0]).Rows && t.Count()*moveSteps < s.from
 }
 
 // reach returns the new node of an old one with the rows that reads says. rows is the number of rows
@@ -478,7 +479,7 @@ func (x *spreadGraph) viewOf(id, from ir.ID, own bool) ir.ID {
 		}
 		v = x.g.CopyNode(x.old, id, in...)
 		x.views[id][from] = v
-		if rows := x.old.Type(id).Rows; own && aligned(x.old, id) && from == x.own(x.old.In(id)[0]) {
+		if rows := x.old.Type(id).Rows; own && nodes.Aligned(x.old, id) && from == x.own(x.old.In(id)[0]) {
 			x.g.Nodes[v].Attrs = x.sharing(x.g.Nodes[v].Attrs, rows, x.unit[rows])
 		}
 	} else if !own {

@@ -1,4 +1,4 @@
-package pass
+package layout
 
 // This file lets ranks take turns at the rounds of a loop.
 
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -31,7 +32,7 @@ const mostRelays = 64
 // returns false if it has made no nodes.
 func (x *spreadGraph) relayed(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
-	if n.Op.Role != op.Rounds || x.inside || !x.spreader.whole || sent(x.old, id) || x.old.Effects(id) || !slices.Contains(x.partials(id), true) {
+	if n.Op.Role != op.Rounds || x.inside || !x.spreader.whole || nodes.Sent(x.old, id) || x.old.Effects(id) || !slices.Contains(x.partials(id), true) {
 		return false
 	}
 	at, times, maps, back := x.roundReads(x.old, id)
@@ -201,7 +202,7 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 	p.rows = times
 	for k, x := range in {
 		p.reads = append(p.reads, max(1, g.Type(x).Rows))
-		p.of[k].whole = k < it.Carried() || !dividable(g.Type(x))
+		p.of[k].whole = k < it.Carried() || !nodes.Dividable(g.Type(x))
 	}
 	p.region(body, env)
 	return at, times, p.of, back

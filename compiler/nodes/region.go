@@ -1,4 +1,4 @@
-package pass
+package nodes
 
 import (
 	"iter"
@@ -16,7 +16,7 @@ import (
 //
 // While f has it, a region's graph is closed: a last node reads all arguments and yields, so that f
 // sees them as read and their new places are known.
-func Deep(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return deep(g, isControl, f) }
+func Deep(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return deep(g, IsControl, f) }
 
 // Everywhere is Deep with the bodies of parfor. Their kernel compiles operators and finds
 // invariants itself, so only passes that rewrite operators into operators help there.
@@ -33,11 +33,11 @@ func Points(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
 }
 
 // Bodies is Deep without g itself.
-func Bodies(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return bodies(g, isControl, f) }
+func Bodies(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return bodies(g, IsControl, f) }
 
-// nodesIn yields the nodes of g and, after a node that enters selects, those of its regions, at any
+// NodesIn yields the nodes of g and, after a node that enters selects, those of its regions, at any
 // depth.
-func nodesIn(g *ir.Graph, enters func(n *ir.Node) bool) iter.Seq2[*ir.Graph, ir.ID] {
+func NodesIn(g *ir.Graph, enters func(n *ir.Node) bool) iter.Seq2[*ir.Graph, ir.ID] {
 	return func(yield func(*ir.Graph, ir.ID) bool) {
 		var within func(g *ir.Graph) bool
 		within = func(g *ir.Graph) bool {
@@ -58,22 +58,22 @@ func nodesIn(g *ir.Graph, enters func(n *ir.Node) bool) iter.Seq2[*ir.Graph, ir.
 	}
 }
 
-// captures returns the first argument of region r of n that is the same in all rounds, and how many
+// Captures returns the first argument of region r of n that is the same in all rounds, and how many
 // places behind it among the inputs its value is. Indices are no inputs, and conditions and bounds
 // no arguments.
-func captures(g *ir.Graph, id ir.ID, r *ir.Region) (first, shift int) {
+func Captures(g *ir.Graph, id ir.ID, r *ir.Region) (first, shift int) {
 	n := &g.Nodes[id]
 	return n.Carried() + len(n.Attrs.Ints("by")), len(g.In(id)) - len(r.Args)
 }
 
-// someIn reports whether f holds for node n, or for a node in regions of n and of what enters
+// SomeIn reports whether f holds for node n, or for a node in regions of n and of what enters
 // selects there.
-func someIn(n *ir.Node, enters, f func(n *ir.Node) bool) bool {
+func SomeIn(n *ir.Node, enters, f func(n *ir.Node) bool) bool {
 	if f(n) {
 		return true
 	}
 	for r := n.Region; r != nil && enters(n); r = r.Next {
-		for g, id := range nodesIn(r.Graph, enters) {
+		for g, id := range NodesIn(r.Graph, enters) {
 			if f(&g.Nodes[id]) {
 				return true
 			}
@@ -82,8 +82,8 @@ func someIn(n *ir.Node, enters, f func(n *ir.Node) bool) bool {
 	return false
 }
 
-// isControl reports a loop in rounds or a branch.
-func isControl(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
+// IsControl reports a loop in rounds or a branch.
+func IsControl(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 
 // deep runs f on the bodies of the nodes that enters selects, and on g.
 func deep(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
@@ -99,19 +99,19 @@ func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.G
 		if !own {
 			g, own = g.Clone(), true
 		}
-		g.Nodes[i].Region = eachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region { return body(r, knownIn(g, ir.ID(i), r), enters, f) })
+		g.Nodes[i].Region = EachRegion(g.Nodes[i].Region, func(r *ir.Region) *ir.Region { return body(r, knownIn(g, ir.ID(i), r), enters, f) })
 	}
 	return g
 }
 
-// closing is the row of the node that closes a region's graph. It is in no table, and no graph
+// Closing is the row of the node that closes a region's graph. It is in no table, and no graph
 // keeps it.
-var closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
+var Closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
 
 // knownIn returns the arguments of region r, of node id, that are constant ramps or integers in all
 // rounds. Each has three numbers: its place among the arguments, its first value and its step.
 func knownIn(g *ir.Graph, id ir.ID, r *ir.Region) (list []int) {
-	first, shift := captures(g, id, r)
+	first, shift := Captures(g, id, r)
 	for k := first; k < len(r.Args); k++ {
 		x := g.In(id)[k+shift]
 		n := &g.Nodes[x]
@@ -130,10 +130,10 @@ func knownIn(g *ir.Graph, id ir.ID, r *ir.Region) (list []int) {
 func body(r *ir.Region, known []int, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Region {
 	g := r.Graph.Clone()
 	held := append(append([]ir.ID(nil), r.Args...), r.Yields...)
-	g.Add(closing, op.MakeAttrs(op.Attr{Name: "known", Val: op.Ints(known...)}), types.EffectType(), ir.Origin{}, held...)
+	g.Add(Closing, op.MakeAttrs(op.Attr{Name: "known", Val: op.Ints(known...)}), types.EffectType(), ir.Origin{}, held...)
 	g = deep(g, enters, f)
 	last := ir.ID(g.Len() - 1)
-	if g.Nodes[last].Op != closing {
+	if g.Nodes[last].Op != Closing {
 		panic("BUG: the last node of a region is no longer the last: " + g.Line(last))
 	}
 	held = append([]ir.ID(nil), g.In(last)...)
@@ -145,33 +145,8 @@ func body(r *ir.Region, known []int, enters func(n *ir.Node) bool, f func(g *ir.
 	return &ir.Region{Graph: g.Compact(keep), Args: held[:k:k], Yields: held[k:]}
 }
 
-// dropUnused drops the inputs of loops and branches that no region reads, and unneeded carried
-// values. What has made them may then be dead.
-func dropUnused(g *ir.Graph) *ir.Graph {
-	g = g.Clone()
-	parts := map[ir.ID][]ir.ID{}
-	for i := range g.Nodes {
-		if g.Nodes[i].Op.Control == op.Part {
-			from := g.In(ir.ID(i))[0]
-			parts[from] = append(parts[from], ir.ID(i))
-		}
-	}
-	uses := g.Uses()
-	for i := g.Len() - 1; i >= 0; i-- {
-		id := ir.ID(i)
-		switch g.Nodes[i].Op.Control {
-		case op.Iterate:
-			dropCarried(g, id, parts[id], uses)
-			dropInputs(g, id)
-		case op.Select:
-			dropInputs(g, id)
-		}
-	}
-	return g
-}
-
-// dropInputs drops what node id captures without need. An effect stays, because it orders.
-func dropInputs(g *ir.Graph, id ir.ID) {
+// DropInputs drops what node id captures without need. An effect stays, because it orders.
+func DropInputs(g *ir.Graph, id ir.ID) {
 	n := &g.Nodes[id]
 	in := g.In(id)
 	fixed := 1 // the condition, or the carried values
@@ -184,7 +159,7 @@ func dropInputs(g *ir.Graph, id ir.ID) {
 	for k := range in {
 		keep[k] = k < fixed || g.Type(in[k]).Kind == types.Effect
 		for r := n.Region; r != nil && !keep[k]; r = r.Next {
-			keep[k] = reads(r, r.Args[k-offset])
+			keep[k] = Reads(r, r.Args[k-offset])
 		}
 		all = all && keep[k]
 	}
@@ -201,8 +176,8 @@ func dropInputs(g *ir.Graph, id ir.ID) {
 	if all {
 		return
 	}
-	g.Replace(id, n.Op, n.Attrs, kept(in, keep)...)
-	g.Nodes[id].Region = eachRegion(n.Region, func(r *ir.Region) *ir.Region { return without(unified(r, twice), keep[offset:]) })
+	g.Replace(id, n.Op, n.Attrs, Kept(in, keep)...)
+	g.Nodes[id].Region = EachRegion(n.Region, func(r *ir.Region) *ir.Region { return Without(unified(r, twice), keep[offset:]) })
 }
 
 // unified returns r with each pair of arguments replaced by the earlier one.
@@ -238,8 +213,8 @@ func unified(r *ir.Region, twice [][2]int) *ir.Region {
 	return out
 }
 
-// reads reports whether something in r needs argument a.
-func reads(r *ir.Region, a ir.ID) bool {
+// Reads reports whether something in r needs argument a.
+func Reads(r *ir.Region, a ir.ID) bool {
 	for i := range r.Graph.Nodes {
 		if slices.Contains(r.Graph.In(ir.ID(i)), a) {
 			return true
@@ -248,9 +223,9 @@ func reads(r *ir.Region, a ir.ID) bool {
 	return slices.Contains(r.Yields, a)
 }
 
-// withMade returns r with nodes without operands, such as constants and ramps, in place of some
+// WithMade returns r with nodes without operands, such as constants and ramps, in place of some
 // arguments, by the numbers of the arguments.
-func withMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
+func WithMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
 	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields}
 	for k, a := range r.Args {
 		if n := made[k]; n != nil {
@@ -262,8 +237,8 @@ func withMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
 	return out
 }
 
-// mostSize returns the most rows and columns of dense value id. ok is false if it does not know them.
-func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
+// MostSize returns the most rows and columns of dense value id. ok is false if it does not know them.
+func MostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 	n, t := &g.Nodes[id], g.Type(id)
 	if t.Known() {
 		return [2]int{t.Rows, t.Cols}, true
@@ -273,7 +248,7 @@ func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 		if !g.Type(x).IsDense() {
 			continue
 		}
-		of, known := mostSize(g, x)
+		of, known := MostSize(g, x)
 		if parts++; !known || !moves && !n.Op.Laws.Has(op.Elementwise) || moves && parts > 1 {
 			return size, false
 		}
@@ -288,4 +263,62 @@ func mostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 		}
 	}
 	return size, parts > 0
+}
+
+// RegionOf returns a region that computes the nodes members of g, which ascend, and yields those of
+// yields. reads lists the nodes outside that members read; the arguments of the region stand for them.
+func RegionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Region, reads []ir.ID) {
+	r = &ir.Region{Graph: ir.New()}
+	known, inner := SetOf(members), map[ir.ID]ir.ID{}
+	inside := func(ids []ir.ID) []ir.ID {
+		out := make([]ir.ID, len(ids))
+		for i, x := range ids {
+			out[i] = inner[x]
+		}
+		return out
+	}
+	for _, x := range members {
+		for _, y := range g.In(x) {
+			if !known[y] {
+				known[y], reads = true, append(reads, y)
+				inner[y] = r.Graph.Add(table.Must("arg"), nil, g.Type(y), ir.Origin{})
+			}
+		}
+	}
+	r.Args = inside(reads)
+	for _, x := range members {
+		n := &g.Nodes[x]
+		inner[x] = r.Graph.Add(n.Op, n.Attrs, g.Type(x), ir.Origin{Span: n.Span}, inside(g.In(x))...)
+		r.Graph.Nodes[inner[x]].Region = n.Region
+	}
+	r.Yields = inside(yields)
+	return r, reads
+}
+
+// Stops counts, up to each node of a graph, the nodes that may fail or have an effect.
+type Stops []int32
+
+// Between reports such a node after node a and not after node b.
+func (s Stops) Between(a, b ir.ID) bool { return s[a] < s[b] }
+
+// Among returns the number of such nodes from node a to node b, both included.
+func (s Stops) Among(a, b ir.ID) int {
+	n := int(s[b])
+	if a > 0 {
+		n -= int(s[a-1])
+	}
+	return n
+}
+
+// StopsOf counts the stops of g.
+func StopsOf(g *ir.Graph) Stops {
+	s := make(Stops, g.Len())
+	n := int32(0)
+	for i := range s {
+		if ir.MayFail(g, ir.ID(i)) {
+			n++
+		}
+		s[i] = n
+	}
+	return s
 }

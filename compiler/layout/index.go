@@ -1,8 +1,9 @@
-package pass
+package layout
 
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/loop"
 	"flow/ir/op"
@@ -64,7 +65,7 @@ func readsOfPoints(g *ir.Graph, id ir.ID) []rowMap {
 	env := make([]traced, len(n.Region.Args))
 	for k, x := range in {
 		t := g.Type(x)
-		p.reads, p.of[k].whole = append(p.reads, t.Rows), !dividable(t)
+		p.reads, p.of[k].whole = append(p.reads, t.Rows), !nodes.Dividable(t)
 		env[len(by)+k] = traced{operand: 1 + k}
 		if t == types.ScalarOf(types.I64) {
 			env[len(by)+k].at = ramped(ramp{to: p.rows, of: 1 + k, times: 1})
@@ -98,7 +99,7 @@ func (p *pointReads) region(r *ir.Region, args []traced) {
 				of[i].at = ramped(ramp{to: p.rows, c: int(v.I)})
 			}
 			continue
-		case isControl(n) && n.Op.Control != op.Part:
+		case nodes.IsControl(n) && n.Op.Control != op.Part:
 			p.control(n, in, of)
 			continue
 		}
@@ -150,7 +151,7 @@ func (p *pointReads) read(a int, g *ir.Graph, id ir.ID, k int, of []traced) {
 		size = int(n.Attrs.Ints("size")[0])
 	}
 	switch {
-	case p.moved != nil && (n.Op.Role == op.Points || n.Op.Numbers > 0 && k == 0) && dividable(g.Type(id)):
+	case p.moved != nil && (n.Op.Role == op.Points || n.Op.Numbers > 0 && k == 0) && nodes.Dividable(g.Type(id)):
 		p.moved(a, g, id, k, of)
 		return
 	case k != 0:
@@ -215,7 +216,7 @@ func (s *spreader) capture(g *ir.Graph, a ir.ID, around *ir.Graph, id ir.ID, run
 // knownArgs returns the ramps of the arguments of region g, from the node that body adds to it during a
 // pass (knownIn).
 func knownArgs(g *ir.Graph) map[edge][]ramp {
-	if last := g.Len() - 1; last >= 0 && g.Nodes[last].Op == closing {
+	if last := g.Len() - 1; last >= 0 && g.Nodes[last].Op == nodes.Closing {
 		known := map[edge][]ramp{}
 		for v := g.Nodes[last].Attrs.Ints("known"); len(v) > 0; v = v[3:] {
 			a, rows := g.In(ir.ID(last))[v[0]], farRow
@@ -231,9 +232,9 @@ func knownArgs(g *ir.Graph) map[edge][]ramp {
 	return nil
 }
 
-// ramps returns which integer columns of so many rows, or integers, of region g have values that are
+// Ramps returns which integer columns of so many rows, or integers, of region g have values that are
 // known ramps.
-func ramps(g *ir.Graph) func(g *ir.Graph, id ir.ID, rows int) bool {
+func Ramps(g *ir.Graph) func(g *ir.Graph, id ir.ID, rows int) bool {
 	s := &spreader{known: knownArgs(g)}
 	return func(g *ir.Graph, id ir.ID, rows int) bool { return len(s.numbersOf(g, id, rows)) > 0 }
 }
@@ -260,10 +261,10 @@ func (s *spreader) numbersOf(g *ir.Graph, id ir.ID, rows int) []ramp {
 		}
 	case t == types.ScalarOf(types.I64):
 		return ramped(ramp{to: rows, of: 1 + int(id), times: 1})
-	case !dividable(t) || t.Elem != types.I64 || t.Cols != 1 || t.Rows != rows:
+	case !nodes.Dividable(t) || t.Elem != types.I64 || t.Cols != 1 || t.Rows != rows:
 	case n.Op.Ramp != nil:
 		return rampOf(n, rows)
-	case elementwise(n) && n.Region != nil && n.Op.Role != op.Reduces:
+	case nodes.Elementwise(n) && n.Region != nil && n.Op.Role != op.Reduces:
 		b, p := n.Region.Graph, &pointReads{rows: rows}
 		of := make([]traced, b.Len())
 		for k, a := range n.Region.Args {
@@ -283,7 +284,7 @@ func (s *spreader) numbersOf(g *ir.Graph, id ir.ID, rows int) []ramp {
 			}
 		}
 		return of[n.Region.Yields[0]].at
-	case elementwiseOperator(n) && n.Op.Body != nil && n.Region == nil:
+	case nodes.ElementwiseOperator(n) && n.Op.Body != nil && n.Region == nil:
 		of := make([]traced, g.Len())
 		for _, x := range in {
 			of[x].at = s.numbersOf(g, x, rows)

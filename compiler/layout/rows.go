@@ -1,8 +1,9 @@
-package pass
+package layout
 
 import (
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -69,12 +70,12 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 	x = s.on(g)
 	for id, n := range g.All() {
 		grid, _, _, sent := g.Dest(id)
-		sent = sent && !(s.whole && lone(g, grid))
+		sent = sent && !(s.whole && nodes.Lone(g, grid))
 		shares := x.shares
 		switch {
 		case n.Op.Control == op.Part:
 			everywhere[id] = everywhere[g.In(id)[0]]
-		case happensOnce(g, id) || apart(id) || ordered(id):
+		case HappensOnce(g, id) || apart(id) || ordered(id):
 		case g.Placement(id) == ir.Replicated:
 			x.node(id)
 			everywhere[id] = true
@@ -129,14 +130,14 @@ func (s *spreader) tried(g *ir.Graph, apart func(id ir.ID) bool, may []bool) (x 
 // operands.
 func (s *spreader) repeats(g *ir.Graph, id ir.ID, x *spreadGraph, everywhere []bool) bool {
 	return s.whole && s.little(g, id) && !slices.ContainsFunc(g.In(id), x.isLoose) &&
-		!slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !madeAnywhere(g, from) })
+		!slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !nodes.MadeAnywhere(g, from) })
 }
 
-// happensOnce reports a node with an effect that only one rank may have. An assert has none where it
+// HappensOnce reports a node with an effect that only one rank may have. An assert has none where it
 // holds, and where it does not all ranks say the same.
-func happensOnce(g *ir.Graph, id ir.ID) bool {
+func HappensOnce(g *ir.Graph, id ir.ID) bool {
 	once := func(n *ir.Node) bool { return n.Op.Laws.Has(op.Effectful) && n.Op.Elements == nil }
-	return someIn(&g.Nodes[id], isControl, once)
+	return nodes.SomeIn(&g.Nodes[id], nodes.IsControl, once)
 }
 
 // Why ranks do not share a value, for `flowrun plan` (ir.Graph.Note).
@@ -225,9 +226,9 @@ func (s *spreader) shared(g *ir.Graph, id ir.ID, partial []bool) (w way, reads [
 func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
 	switch {
-	case aligned(g, id) && partial[0] && !sent(g, id):
+	case nodes.Aligned(g, id) && partial[0] && !nodes.Sent(g, id):
 		return s.readsOf(g, id, g.Type(id).Rows), ""
-	case n.Op.Look != nil && (n.Op.Role != op.Slices && n.Op.RowSpan == nil || !partial[0] || sent(g, id)):
+	case n.Op.Look != nil && (n.Op.Role != op.Slices && n.Op.RowSpan == nil || !partial[0] || nodes.Sent(g, id)):
 		return nil, whyView
 	}
 	return nil, elsewise
@@ -248,8 +249,8 @@ func (s *spreader) statesOfColumns(g *ir.Graph, id ir.ID) bool {
 		return false
 	}
 	of, e := g.Type(g.In(id)[0]), s.estimates(g).Of(g.In(id)[0])
-	state := float64(typeOf(s.table.Must(g.Nodes[id].Op.Shard.Partial), nil, of).Bytes())
-	moved := func(bytes float64) float64 { return float64(s.from) * bytes / bytesSpread }
+	state := float64(nodes.TypeOf(s.table.Must(g.Nodes[id].Op.Shard.Partial), nil, of).Bytes())
+	moved := func(bytes float64) float64 { return float64(s.from) * bytes / BytesSpread }
 	return moved(float64(s.ranks-1)*state) < storedSteps*e.NNZ/float64(s.ranks)+moved(s.spared(e.Bytes(0, of.Elem.Size()))/float64(s.ranks))
 }
 
@@ -273,14 +274,14 @@ func (s *spreader) rowsReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 		return nil, whyTogether
 	case rows < s.ranks:
 		return nil, whyFew
-	case n.Op.Role == op.Reduces && !s.joins(pipeFolds(s.table, n), pipeSpace(n)):
+	case n.Op.Role == op.Reduces && !s.joins(nodes.PipeFolds(s.table, n), nodes.PipeSpace(n)):
 		return nil, whyOrdered
-	case n.Op.Role != op.Reduces && !elementwise(n) && n.Op.Cost == nil:
+	case n.Op.Role != op.Reduces && !nodes.Elementwise(n) && n.Op.Cost == nil:
 		return nil, whyTogether
 	}
 	least := float64(s.from)
 	if n.Op.Role != op.Points {
-		least *= gatherSpreads // which brings the rows together again
+		least *= GatherSpreads // which brings the rows together again
 	}
 	gains := s.rowsWork(g, id) >= least || s.all || n.Op.Role == op.Points && g.Placement(id) == ir.ByRows
 	if !gains && !slices.Contains(partial, true) {
@@ -288,11 +289,11 @@ func (s *spreader) rowsReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	}
 	reads = s.readsOf(g, id, rows)
 	for k := range in {
-		if n.Region != nil && reads[k].whole && (elementwise(n) || n.Op.Role == op.Reduces) {
+		if n.Region != nil && reads[k].whole && (nodes.Elementwise(n) || n.Op.Role == op.Reduces) {
 			reads[k] = rowReads{whole: true, turned: op.Mode(n.Attrs.Ints("modes")[k]) == op.Trans && partial[k] && s.turns(g.Type(in[k]))}
 			reads[k].whole = !reads[k].turned
 		}
-		if elementwise(n) && reads[k].whole && dividable(g.Type(in[k])) {
+		if nodes.Elementwise(n) && reads[k].whole && nodes.Dividable(g.Type(in[k])) {
 			return nil, whyWhole
 		}
 		gains = gains || partial[k] && !reads[k].whole && n.Op.Role != op.Points
@@ -308,8 +309,8 @@ func (s *spreader) rowsWork(g *ir.Graph, id ir.ID) float64 {
 	n, t := &g.Nodes[id], g.Type(id)
 	switch {
 	case n.Op.Role == op.Reduces:
-		return float64(pipeSpace(n).Count())
-	case elementwise(n):
+		return float64(nodes.PipeSpace(n).Count())
+	case nodes.Elementwise(n):
 		return float64(t.Count())
 	case n.Op.Role == op.Points:
 		return s.workOf(g, id)
@@ -325,22 +326,22 @@ func (s *spreader) rows(g *ir.Graph, id ir.ID) int {
 	if n.Op.Loop == nil || n.Op.Loop.Rows == nil || !n.Op.Laws.Has(op.Pure) {
 		return 0
 	}
-	if n.Op.Role != op.Reduces && !hasBody(n) && t.Kind != types.Tuple && !dividable(t) || n.Op.Role == op.Points && n.Attrs.Ints("lo") == nil {
+	if n.Op.Role != op.Reduces && !hasBody(n) && t.Kind != types.Tuple && !nodes.Dividable(t) || n.Op.Role == op.Points && n.Attrs.Ints("lo") == nil {
 		return 0
 	}
 	for _, x := range g.In(id) {
 		// Each rank reads all of a dense matrix whose size only the run knows. It would be wrong for a chain,
 		// which reads it row by row.
-		if xt := g.Type(x); !isNumber(xt) && !dividable(xt) && !xt.IsSparse() && (!xt.IsDense() || xt.Known() || elementwise(n)) {
+		if xt := g.Type(x); !nodes.IsNumber(xt) && !nodes.Dividable(xt) && !xt.IsSparse() && (!xt.IsDense() || xt.Known() || nodes.Elementwise(n)) {
 			return 0
 		}
 	}
-	return n.Op.Loop.Rows(sigOf(g, id), t)
+	return n.Op.Loop.Rows(nodes.SigOf(g, id), t)
 }
 
 // elements returns how many elements a matrix has; 0 for another value.
 func elements(t types.Type) float64 {
-	if !dividable(t) {
+	if !nodes.Dividable(t) {
 		return 0
 	}
 	return float64(t.Count())
@@ -350,11 +351,11 @@ func elements(t types.Type) float64 {
 // its columns.
 func (s *spreader) wideReads(g *ir.Graph, id ir.ID, _ []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	if n.Op.Role != op.Multiplies || len(in) != 2 || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !dividable(t) || !t.Elem.IsFloat() ||
-		!dividable(g.Type(in[0])) || !dividable(g.Type(in[1])) || t.Rows >= t.Cols || t.Cols < s.ranks {
+	if n.Op.Role != op.Multiplies || len(in) != 2 || !n.Attrs.Bool("ta") || n.Attrs.Bool("tb") || !nodes.Dividable(t) || !t.Elem.IsFloat() ||
+		!nodes.Dividable(g.Type(in[0])) || !nodes.Dividable(g.Type(in[1])) || t.Rows >= t.Cols || t.Cols < s.ranks {
 		return nil, elsewise
 	}
-	return []rowReads{{whole: true}, {whole: true}}, unless(s.flopsOf(g, id)/productSteps >= gatherSpreads*float64(s.from), whyLittle)
+	return []rowReads{{whole: true}, {whole: true}}, unless(s.flopsOf(g, id)/productSteps >= GatherSpreads*float64(s.from), whyLittle)
 }
 
 // turned makes the new nodes of a wide product.
@@ -375,16 +376,16 @@ func (x *spreadGraph) turned(id ir.ID, reads []rowReads) {
 //
 // Each rank gets its rows, and not the matrix.
 func (s *spreader) turns(t types.Type) bool {
-	return dividable(t) && t.Rows >= s.ranks && t.Cols >= s.ranks
+	return nodes.Dividable(t) && t.Rows >= s.ranks && t.Cols >= s.ranks
 }
 
 // transposeReads says whether ranks share a transpose.
 func (s *spreader) transposeReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
-	if n.Op.Shard.Kind != op.ShardTranspose || !partial[0] || !s.turns(g.Type(g.In(id)[0])) || sent(g, id) {
+	if n.Op.Shard.Kind != op.ShardTranspose || !partial[0] || !s.turns(g.Type(g.In(id)[0])) || nodes.Sent(g, id) {
 		return nil, elsewise
 	}
-	return []rowReads{{turned: true}}, unless(elements(g.Type(id)) >= gatherSpreads*float64(s.from) || s.all, elsewise)
+	return []rowReads{{turned: true}}, unless(elements(g.Type(id)) >= GatherSpreads*float64(s.from) || s.all, elsewise)
 }
 
 // transpose makes the new nodes of a transpose.

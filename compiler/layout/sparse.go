@@ -1,9 +1,10 @@
-package pass
+package layout
 
 import (
 	"math"
 	"slices"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -41,13 +42,13 @@ func alongRows(g *ir.Graph, id ir.ID, rows int) []bool {
 	aligned := make([]bool, len(g.In(id)))
 	for k, x := range g.In(id) {
 		t := g.Type(x)
-		aligned[k] = alongRow(&g.Nodes[id], k) && t.IsMatrix() && t.Rows == rows && rows > 1
+		aligned[k] = AlongRow(&g.Nodes[id], k) && t.IsMatrix() && t.Rows == rows && rows > 1
 	}
 	return aligned
 }
 
-// alongRow reports whether row i of node n depends on no row of input k but row i (op.Def.Along).
-func alongRow(n *ir.Node, k int) bool {
+// AlongRow reports whether row i of node n depends on no row of input k but row i (op.Def.Along).
+func AlongRow(n *ir.Node, k int) bool {
 	if n.Op.Along == nil {
 		return false
 	}
@@ -121,8 +122,8 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 func (x *spreadGraph) generates(id ir.ID) bool {
 	t := x.old.Type(id)
 	n := &x.old.Nodes[id]
-	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !sent(x.old, id) && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks &&
-		!slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !dividable(x.old.Type(from)) || !x.partial[from] })
+	return t.IsSparse() && (n.Op.ByRows || n.Op.Parts != nil && n.Op.Parts(n.Attrs)) && !x.inside && !nodes.Sent(x.old, id) && x.old.Placement(id) == ir.AnyPlace && t.Known() && t.Rows >= x.ranks &&
+		!slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !nodes.Dividable(x.old.Type(from)) || !x.partial[from] })
 }
 
 // byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by
@@ -174,7 +175,7 @@ func (x *spreadGraph) byEntries(of ir.ID) ir.ID {
 		moved += math.Abs(upTo[before] - upTo[cuts.L[r]])
 	}
 	gain := storedSteps * (x.busiest(upTo, was) - x.busiest(upTo, cuts))
-	if gain <= 0 || x.from > 1 && gain < 2*moved*float64((entryBytes+t.Elem.Size())*x.from)/bytesSpread {
+	if gain <= 0 || x.from > 1 && gain < 2*moved*float64((entryBytes+t.Elem.Size())*x.from)/BytesSpread {
 		return own
 	}
 	from := x.g.In(own)[0]
@@ -241,7 +242,7 @@ func (x *spreadGraph) ownOf(id, from ir.ID) ir.ID {
 // is read whole more often.
 func (s *spreader) scatters(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
-	if t.IsDense() && (!dividable(t) || n.Op.Reads == nil && !n.Op.Root || t.Count() < s.from) {
+	if t.IsDense() && (!nodes.Dividable(t) || n.Op.Reads == nil && !n.Op.Root || t.Count() < s.from) {
 		return false
 	}
 	return t.IsMatrix() && t.Known() && t.Rows >= s.ranks && n.Op.Control == op.NoControl
@@ -258,7 +259,7 @@ func (x *spreadGraph) wanted(everywhere []bool) []bool {
 	mark := func(id ir.ID) { again, out[id] = again || !out[id], true }
 	for id, every := range everywhere {
 		converts := x.generates(ir.ID(id)) && len(g.In(ir.ID(id))) > 0 // otherwise a dense matrix is brought together
-		if every && !isControl(&g.Nodes[id]) && (x.paysRows(ir.ID(id)) || strewn(&g.Nodes[id]) || converts) {
+		if every && !nodes.IsControl(&g.Nodes[id]) && (x.paysRows(ir.ID(id)) || strewn(&g.Nodes[id]) || converts) {
 			mark(ir.ID(id))
 		}
 	}
@@ -300,7 +301,7 @@ func (x *spreadGraph) paysRows(id ir.ID) bool {
 	if stated(x.old.Nodes[id].Op) { // ranks exchange what it makes
 		moves(id)
 	}
-	return some && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(gatherSpreads+bytes/bytesSpread)
+	return some && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(GatherSpreads+bytes/BytesSpread)
 }
 
 // rowSteps and entrySteps are the operations that reading a row of a sparse matrix takes, and each
@@ -372,7 +373,7 @@ func (s *spreader) busiest(upTo []float64, by op.Val) (most float64) {
 // rows.
 func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
 	for id, n := range g.All() {
-		if isControl(n) {
+		if nodes.IsControl(n) {
 			rounds := s.rounds(g, id)
 			for r := n.Region; r != nil; r = r.Next {
 				if n.Op.Control == op.Iterate {
