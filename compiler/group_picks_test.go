@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// Rows at computed positions join the loop that reads each of them at its own index. They stay apart if
-// the loop reads only some, or if something else that may fail lies between. Bytes and failures are
+// Rows at computed positions join the loop that reads each of them at its own index, or that reduces
+// them or all elements. They stay apart if the loop reads only some, or if something else that may fail
+// lies between. Bytes and failures are
 // those of the definition.
 func TestRowsAtNumbersJoinLoops(t *testing.T) {
 	const data = "x = materialize(rand(70, 1, seed = 1))\nX = materialize(rand(70, 3, seed = 2))\n" +
@@ -23,6 +24,16 @@ func TestRowsAtNumbersJoinLoops(t *testing.T) {
 		{"emit 2 * X[k, :] + x[k]", 2, false}, // a group holds one of two that may fail
 		{"emit t(x[k][-1.. by -1] + 1)", 1, false},
 		{"iterate s = 0 * x[k], r = 0 times 9 { next s = s / 2 + x[(k + r) % 70]; next r = r + 1 }\nemit s", 0, false},
+		{"emit sum(2 * x[k] * x[abs(k) % 70])", 0, false}, // a reduction reads all of them
+		{"emit any(x[k] > 0.5)", 0, false},
+		{"emit argmax(x[k] + 1)", 0, false},
+		{"emit any(x[bad] >= 0)", 0, true}, // also one that the first element decides
+		{"emit rowsum(X[k, :] * X[abs(k) % 70, :])\nemit rowargmax(take(X, abs(k) % 70))", 0, false},
+		{"emit sqrt(rowsum((X[k[abs(k) % 90], :] - X[k, :])^2)) + rowmax(X[k, :])", 0, false},
+		{"emit colsum(X[k, :] * x[k])", 0, false},
+		{"y = X[k, :]\nemit y\nemit rowsum(y * 2)", 1, false}, // it is read before the reduction
+		{"emit rowsum(X[bad, :] * 2)", 0, true},
+		{"emit rowsum(X[k // (k - k[3]), :] * 2)\nemit rowmax(X[bad, :])", 0, true},
 		{"emit 2 * x[bad] + 1", 0, true},
 		{"emit \"before\"\nemit sqrt(x[bad]) + 1", 0, true},
 		{"emit (2 * x[bad] + 1)[0..5]", 1, true}, // a position that is not read fails, too

@@ -151,7 +151,8 @@ func (c *byRowsCode) write() {
 	}
 	c.states = reduceStates(b.Body, b.Results)
 	lanes := c.cols < nest.LeastWidth || c.lanes
-	if lanes || c.reduces && !alongRows(b, c.rows, c.cols) {
+	numbers := !slices.ContainsFunc(b.Results, func(r nest.RowResult) bool { return r.Whole() || r.Type.Cols != 1 })
+	if lanes || (c.reduces || numbers) && !alongRows(b, c.rows, c.cols) {
 		c.form, c.why = laneForm(b, loop.FastLevels, c.rows, c.panel)
 	}
 	if lanes || c.form != nil { // no lanes store rows of more than define.Unrolled columns

@@ -179,19 +179,20 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		return false
 	}
 	fails, first, told := r.fails, r.first, r.told
-	if b.kind == ofKeys && ir.MayFail(b.g, id) {
+	if ir.MayFail(b.g, id) {
 		if fails == 0 {
 			first = id
+			told = id
 		} else if b.g.Origin(told).Call != b.g.Origin(id).Call {
 			return false
 		}
-		fails, told = fails+1, id
+		fails, first, told = fails+1, min(first, id), max(told, id)
 	}
 	if fails > 0 {
 		if b.stops == nil {
 			b.stops = nodes.StopsOf(b.g)
 		}
-		if b.stops[id]-b.stops[first] != fails-1 {
+		if b.stops[max(told, id)]-b.stops[first] != fails-1 {
 			return false
 		}
 	}
@@ -206,12 +207,20 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		r.keyed = true
 	}
 	r.fails, r.first, r.told, r.panel, r.few = fails, first, told, panel, r.few || fewTerms(b.g, id, b.block)
-	r.ordered, r.columns = ordered, columns
+	r.ordered, r.columns, r.picked = ordered, columns, r.picked || b.picks(id)
+	r.reduced = r.reduced || b.reduces(id)
 	r.beside = r.beside || cols > 1 && b.ofColumns(id) && slices.ContainsFunc(b.g.In(id), func(x ir.ID) bool {
 		t := b.g.Type(x)
 		return t.IsDense() && t.Rows == rows && t.Cols == 1
 	})
 	return true
+}
+
+// reduces reports a reduction of rows, or a chain that ends in some.
+func (b *rowBlocks) reduces(id ir.ID) bool {
+	n := &b.g.Nodes[id]
+	return n.Op.Fold == op.FoldRows || n.Op.Role == op.Reduces &&
+		slices.ContainsFunc(nodes.PipeFolds(b.table, n), func(d *op.Def) bool { return d != nil && d.Fold == op.FoldRows })
 }
 
 // columnwise reports a reduction of columns that a loop over rows computes beside what it makes.

@@ -257,7 +257,7 @@ func (f *nesting) find() {
 			return false
 		}
 		places := f.of(r) == pickMember && k == 1 // the loop checks all positions
-		f.partly[x] = f.partly[x] || f.partly[r] || !places && (f.of(r) != chainMember || !f.aligned(r, k))
+		f.partly[x] = f.partly[x] || f.partly[r] || !places && (f.of(r) != chainMember && f.of(r) != foldMember || !f.aligned(r, k))
 		switch f.of(r) {
 		case noMember:
 			return false

@@ -123,6 +123,8 @@ type rowGroup struct {
 	keyed   bool           // a reduction by key takes what is made in it
 	few     bool           // a product of few terms a row is made in it
 	ordered bool           // see fewOrdered
+	picked  bool           // rows are taken by positions in it
+	reduced bool           // rows are reduced in it
 	columns bool           // columns are reduced in it
 	beside  bool           // a column is read beside a matrix whose columns are reduced
 	panel   int            // of such reductions; 0: order does not count
@@ -158,6 +160,8 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 		t = g.Type(g.In(id)[0])
 	case b.kind == ofKeys:
 		return b.toKeys(id)
+	case b.picks(id):
+		return b.along(id)
 	case fewTerms(g, id, b.block):
 		return b.along(id)
 	default:
@@ -165,6 +169,13 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	}
 	ok = t.IsDense() && t.Known() && t.Elem != types.Str && t.Rows > 1 && t.Cols > 0 && t.Cols <= longestOf(t.Rows) && b.readable(id) && (b.kind == ofKeys && b.written(id) || b.kind != ofKeys && !ir.MayFail(g, id))
 	return t.Rows, t.Cols, ok
+}
+
+// picks reports an operator that takes rows at positions that the run computes. Each row of its result
+// is then read from where it lies. Where ranks share rows, such rows are stored: ranks send them.
+func (b *rowBlocks) picks(id ir.ID) bool {
+	d := b.g.Nodes[id].Op
+	return b.kind == ofRows && !b.ranks && d.Numbers == 1 && d.Along != nil && d.Elements != nil && d.Laws.Has(op.Pure)
 }
 
 // fewOrdered reports whether node id is a statistic of narrow rows that no chain ends with: a product,
@@ -214,13 +225,14 @@ func (b *rowBlocks) readable(id ir.ID) bool {
 func (b *rowBlocks) join(id ir.ID) {
 	g := b.g
 	rows, cols, ok := b.rowwise(id)
-	if !ok {
-		return
+	if !ok || b.picks(id) {
+		return // it joins its first reader
 	}
 	part := g.Nodes[id].Op.Control == op.Part
 	for _, wide := range []bool{true, false} { // rather with rows than with columns that follow from none
 		for _, x := range g.In(id) {
 			if at := b.group[x]; at >= 0 && b.all[at].cols > 1 == wide && (part || g.Type(x).Rows == rows) && b.into(id, at, rows, cols) {
+				b.takePicks(id, at)
 				return
 			}
 		}
@@ -239,6 +251,25 @@ func (b *rowBlocks) join(id ir.ID) {
 			b.begun[of] = b.group[id]
 		}
 		b.all = append(b.all, r)
+		b.takePicks(id, b.group[id])
+	}
+}
+
+// takePicks puts the rows by position that node id reads into its group, and those that make their
+// positions. It would be wrong for rows that a node before id reads: what that node is read by may
+// belong to the group.
+func (b *rowBlocks) takePicks(id ir.ID, at int32) {
+	for _, x := range b.g.In(id) {
+		if b.group[x] >= 0 || !b.picks(x) {
+			continue
+		}
+		if b.readBy == nil {
+			b.readBy = readersOf(b.g)
+		}
+		if rows, cols, ok := b.rowwise(x); ok && b.readBy[x][0] == id && b.into(x, at, rows, cols) {
+			slices.Sort(b.all[at].members)
+			b.takePicks(x, at)
+		}
 	}
 }
 
@@ -343,7 +374,7 @@ func (b *rowBlocks) choose() bool {
 			r.chosen = r.keyed && r.rows >= b.block/leastKeyed && r.cols <= keyedColumns
 		} else {
 			b.part(r)
-			r.chosen = (r.reuses || r.beside) && (r.cols <= fewByRows && r.rows*r.cols >= b.block/leastFew || r.cols >= manyByRows && r.rows*r.cols >= leastByRows*b.block) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r) ||
+			r.chosen = r.picked && (r.reduced || r.columns) && r.rows*r.cols >= leastByRows*b.block || (r.reuses || r.beside) && (r.cols <= fewByRows && r.rows*r.cols >= b.block/leastFew || r.cols >= manyByRows && r.rows*r.cols >= leastByRows*b.block) || b.drawn(r) || r.few && r.cols <= fewByRows && !b.lone(r) ||
 				r.ordered && r.rows*r.cols >= b.block
 		}
 		any = any || r.chosen
