@@ -41,8 +41,12 @@ func oneRow(whole *op.Body, rows int) (out *nest.RowsBody, why string) {
 	}
 	out = &nest.RowsBody{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64)}}, Varies: []bool{true}, ByRow: []bool{false}}
 	for r, t := range b.Args {
-		own := t.IsDense() && t.Rows == rows && !slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsTurned(&a, r) })
-		out.Args = append(out.Args, one(t))
+		whole := slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsWhole(&a, r) })
+		own := t.IsDense() && t.Rows == rows && !whole && !slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsTurned(&a, r) })
+		if !whole {
+			t = one(t)
+		}
+		out.Args = append(out.Args, t)
 		out.ByRow, out.Varies = append(out.ByRow, own), append(out.Varies, own)
 	}
 	for _, a := range b.Acts {
@@ -147,6 +151,9 @@ func readsTurned(a *op.Action, r int) bool {
 	}
 	return false
 }
+
+// readsWhole reports whether a takes rows of register r by positions. It may need any of them.
+func readsWhole(a *op.Action, r int) bool { return a.Def.Numbers > 0 && a.Args[0] == r }
 
 // rowsKey is what the loops of reductions of rows depend on beside their program.
 type rowsKey struct {

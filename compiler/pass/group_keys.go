@@ -134,6 +134,9 @@ func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
 			return 0, 0, false
 		}
 		own := layout.AlongRow(n, k)
+		if b.kind == ofRows && !own {
+			continue // of any number of rows: see mixed
+		}
 		if own != (in.IsDense() && in.Rows == t.Rows) {
 			return 0, 0, false
 		}
@@ -178,6 +181,9 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 	if ordered && max(cols, r.cols) > orderedByRows || columns && max(cols, r.cols) > fewByRows {
 		return false
 	}
+	if b.mixed(id, r) {
+		return false
+	}
 	fails, first, told := r.fails, r.first, r.told
 	if ir.MayFail(b.g, id) {
 		if fails == 0 {
@@ -214,6 +220,26 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 		return t.IsDense() && t.Rows == rows && t.Cols == 1
 	})
 	return true
+}
+
+// mixed reports whether a group with node id would read a matrix by rows and take rows of it by
+// positions. The task has one argument for it.
+func (b *rowBlocks) mixed(id ir.ID, r *rowGroup) bool {
+	if !r.picked && !b.picks(id) {
+		return false
+	}
+	for _, m := range append([]ir.ID{id}, r.members...) {
+		for _, pair := range [][2]ir.ID{{id, m}, {m, id}} {
+			table, by := b.g.In(pair[0])[0], b.g.In(pair[1])
+			if b.picks(pair[1]) {
+				by = by[1:]
+			}
+			if b.picks(pair[0]) && slices.Contains(by, table) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // reduces reports a reduction of rows, or a chain that ends in some.

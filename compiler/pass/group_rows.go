@@ -259,9 +259,9 @@ func (b *rowBlocks) join(id ir.ID) {
 // positions. It would be wrong for rows that a node before id reads: what that node is read by may
 // belong to the group.
 func (b *rowBlocks) takePicks(id ir.ID, at int32) {
-	for _, x := range b.g.In(id) {
-		if b.group[x] >= 0 || !b.picks(x) {
-			continue
+	for k, x := range b.g.In(id) {
+		if b.group[x] >= 0 || !b.picks(x) || b.picks(id) && k == 0 || b.group[b.g.In(x)[0]] == at {
+			continue // a row that is taken by its position may be any of a table
 		}
 		if b.readBy == nil {
 			b.readBy = readersOf(b.g)
