@@ -260,7 +260,7 @@ func (b *rowBlocks) join(id ir.ID) {
 // belong to the group.
 func (b *rowBlocks) takePicks(id ir.ID, at int32) {
 	for k, x := range b.g.In(id) {
-		if b.group[x] >= 0 || !b.picks(x) || b.picks(id) && k == 0 || b.group[b.g.In(x)[0]] == at {
+		if b.group[x] >= 0 || !b.picks(x) || b.picks(id) && k == 0 {
 			continue // a row that is taken by its position may be any of a table
 		}
 		if b.readBy == nil {
