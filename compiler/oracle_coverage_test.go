@@ -196,7 +196,8 @@ func ordering(rng *rand.Rand) string {
 
 // turning is a random program that works on rows of a transpose and turns the result back.
 func turning(rng *rand.Rand) string {
-	lines := []string{"cumsum(t(X))", "cummax(t(X))", "rbind(t(X), t(Y))", "rbind(t(X)[1.., :], t(X)[0, :])", "roll(t(X), 1)", "roll(t(Y), -1)"}
+	lines := []string{"cumsum(t(X))", "cummax(t(X))", "rbind(t(X), t(Y))", "rbind(t(X)[1.., :], t(X)[0, :])", "roll(t(X), 1)", "roll(t(Y), -1)",
+		"take(t(X), argsort(rowsum(t(Y))))", "t(Y)[argsort(rowsum(t(X))), :]"}
 	n, m := 2+rng.IntN(9), 2+rng.IntN(9)
 	return fmt.Sprintf("X = materialize(rand(%d, %d, seed = %d))\nY = materialize(X + 1)\nZ = t(%s)\nemit Z * 2\n",
 		n, m, rng.IntN(100), lines[rng.IntN(len(lines))])

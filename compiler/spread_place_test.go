@@ -257,6 +257,8 @@ func TestTransposesStay(t *testing.T) {
 		"emit trace(t(X[:, 0..20]) @ Y)",
 		"emit sum(t(roll(t(X), 3)) * t(rbind(t(X[:, 1..]), t(X[:, 0]))))",
 		"emit sum(t(cumsum(t(X))) + t(cummax(t(X))))",
+		"emit colsum(t(take(t(X), seq(0, 600) // 2)))",
+		"emit sum(t(t(X)[[2, 0, -1], :]) ^ 2)",
 	} {
 		r, ds := compiler.Compile(context.Background(), "x.flow", []byte(tables+text), compiler.Options{Table: table, Ranks: 3, Std: stdlib.Files})
 		if ds.HasErrors() {

@@ -49,6 +49,8 @@ func calls(r *rand.Rand, e types.Elem, n, m int) map[string][]call {
 		"take":        one(a, codes(max(n, 1))),
 		"pick.rows":   one(a, codes(max(n, 1))),
 		"pick.cols":   one(anyDense(r, e, m, max(n, 1)), codes(max(n, 1))),
+		"pick.turned": one(anyDense(r, e, m, max(n, 1)), codes(max(n, 1))),
+		"take.turned": one(anyDense(r, e, m, max(n, 1)), codes(max(n, 1))),
 		"places":      {with([]op.Attr{rowtest.Attr("axis", op.Int(0))}, anyDense(r, types.Bool, n, 1), value.I64(int64(n))), with([]op.Attr{rowtest.Attr("axis", op.Int(1))}, anyDense(r, types.Bool, 1, m), value.I64(int64(m)))},
 		"onehot": {with([]op.Attr{k}, codes(4)), with([]op.Attr{k}, col), with([]op.Attr{k, rowtest.Attr("sparse", op.Bool(true))}, codes(4)),
 			with([]op.Attr{k, rowtest.Attr("sparse", op.Bool(true))}, col)},
@@ -140,10 +142,12 @@ func largeLists(r *rand.Rand, d *op.Def, e types.Elem, n, m int) (*op.Attrs, []v
 	}
 	q := op.MakeAttrs(op.Attr{Name: "q", Val: op.Float([]float64{0, 1, 0.5, r.Float64()}[r.IntN(4)])})
 	switch d.Name {
-	case "pick.cols":
+	case "pick.cols", "pick.turned", "take.turned":
 		at := value.New(types.I64, 3, 1)
 		for i := range at.I64 {
-			at.I64[i] = r.Int64N(int64(2*x.Cols)) - int64(x.Cols)
+			if at.I64[i] = r.Int64N(int64(x.Cols)); d.Name != "take.turned" && r.IntN(2) == 0 {
+				at.I64[i] -= int64(x.Cols)
+			}
 		}
 		return nil, []value.Value{x, at}
 	case "take", "pick.rows":
@@ -454,6 +458,8 @@ func TestListFaults(t *testing.T) {
 	}
 	one := value.New(types.I64, 1, 1)
 	one.Set(0, 0, value.I64(5))
+	below := value.New(types.I64, 1, 1)
+	below.Set(0, 0, value.I64(-1))
 	half := value.New(types.F64, 1, 1)
 	half.Set(0, 0, value.F64(0.5))
 	nan := value.New(types.F64, 1, 1)
@@ -467,6 +473,9 @@ func TestListFaults(t *testing.T) {
 		{"take", nil, []value.Value{half, one}, "E607"},
 		{"pick.rows", nil, []value.Value{half, one}, "E607"},
 		{"pick.cols", nil, []value.Value{half, one}, "E607"},
+		{"pick.turned", nil, []value.Value{half, one}, "E607"},
+		{"take.turned", nil, []value.Value{half, one}, "E607"},
+		{"take.turned", nil, []value.Value{value.New(types.F64, 2, 9), below}, "E607"},
 		{"places", []op.Attr{{Name: "axis", Val: op.Int(1)}}, []value.Value{value.New(types.Bool, 3, 1), value.I64(2)}, "E211"},
 		{"onehot", []op.Attr{rowtest.Attr("k", op.Int(3))}, []value.Value{one}, "E606"},
 		{"ctable", nil, []value.Value{one, half}, "E606"},

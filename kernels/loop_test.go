@@ -207,7 +207,7 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			sample.I64[i] = int64(order.OrderKey(value.F64(r.NormFloat64())))
 		}
 		return op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(7, 900)}), []value.Value{big(), sample} // of three ranks
-	case "take", "pick.rows", "pick.cols", "sort", "argsort", "sort.part", "argsort.part", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
+	case "take", "pick.rows", "pick.cols", "pick.turned", "take.turned", "sort", "argsort", "sort.part", "argsort.part", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
 	case "colmedian", "colnunique": // tall, and a part of the columns of a matrix
 		a := anyDense(r, e, 70000, 5)

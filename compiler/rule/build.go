@@ -212,8 +212,8 @@ func constantAttrs(s value.Scalar) *op.Attrs {
 }
 
 // make adds the planned nodes through emit and returns the result. A node whose operator was
-// matched keeps its span, so that a failure names the failing expression. Loop and channel are
-// those of the root.
+// matched keeps its span, so that a failure names the failing expression. So does a result that may
+// fail in the place of an inner node, if the root cannot fail. Loop and channel are those of the root.
 func (p *plan) make(emit func(n planned, o ir.Origin, in []ir.ID) ir.ID) ir.ID {
 	if p.root >= 0 {
 		return ir.ID(p.root)
@@ -226,7 +226,8 @@ func (p *plan) make(emit func(n planned, o ir.Origin, in []ir.ID) ir.ID) ir.ID {
 			o = o.NoDest() // as in elaboration, constants and windows belong to no send
 		}
 		for _, id := range p.m.inner {
-			if g.Nodes[id].Op == n.def {
+			fails := ^p.root == ref(i) && p.m.s.def.Laws.Has(op.Total) && !n.def.Laws.Has(op.Total) && ir.MayFail(g, id)
+			if g.Nodes[id].Op == n.def || fails {
 				o.Span, o.Call = g.Nodes[id].Span, g.Nodes[id].Call
 				break
 			}

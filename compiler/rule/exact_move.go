@@ -149,6 +149,14 @@ func moves() []Rule {
 			Wrong:    []Wrong{{Rewrite: "t(rbind(t(a), b)) -> cbind(a, b)", Why: "b is turned"}},
 		},
 		{
+			Name: "take-columns",
+			Doc: "Rows of a transpose at listed positions, turned back, are columns. A row of the result depends on one row of the matrix, so ranks that " +
+				"share these rows send nothing.",
+			Rewrites: []string{"t(take(t(x), s)) -> take.turned(x, s)", "t(pick.rows(t(x), s)) -> pick.turned(x, s)"},
+			Wrong: []Wrong{{Rewrite: "t(take(t(x), s)) -> take(x, s)", Why: "the numbers are those of columns"},
+				{Rewrite: "take(t(x), s) -> take.turned(x, s)", Why: "the result is turned"}},
+		},
+		{
 			Name:     "drop-transpose",
 			Doc:      "The diagonal and the trace of a transpose are those of the matrix; the triangle of a transpose, turned back, is the other triangle.",
 			Rewrites: []string{"trace(t(x)) -> trace(x)", "t(upper(t(x))) -> lower(x)", "t(lower(t(x))) -> upper(x)"},

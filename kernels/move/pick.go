@@ -17,6 +17,14 @@ import (
 
 func picks() []*op.Def {
 	at := []op.Arg{{Name: "a", Doc: "n x m"}, {Name: "at", Doc: "k x 1 positions, i64"}}
+	columns := func(name, doc string, eg op.Example, place func(p int64, axis, n int) (int, error), fromEnd bool) *op.Def {
+		return &op.Def{
+			Name: name, Hidden: true, Doc: doc, Args: at, Eg: []op.Example{eg},
+			Type: PickType(1), Ref: PickRef(1, place), Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel(place),
+			Loop: window.Loop(pickColumnsKernel(place), window.Rows, window.Whole), Elements: PlacesElements(1, fromEnd), Along: func(*op.Attrs) []int { return []int{0} },
+		}
+	}
+	byRow := func(p int64, _, n int) (int, error) { return FromEither(p, 0, n) }
 	return []*op.Def{
 		{
 			Name: "pick.rows", Hidden: true,
@@ -27,14 +35,12 @@ func picks() []*op.Def {
 			Type: PickType(0), Ref: PickRef(0, FromEither), Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Kernel: pickRowsKernel,
 			Loop: window.Loop(pickRowsKernel, window.Whole, window.Rows), Elements: PlacesElements(0, true), Along: func(*op.Attrs) []int { return []int{1} }, Numbers: 1,
 		},
-		{
-			Name: "pick.cols", Hidden: true,
-			Doc:  "pick.cols is the columns of a matrix at the positions of a column, as pick.rows its rows. The compiler writes it for `x[:, [2, 0]]`.",
-			Args: at,
-			Eg:   []op.Example{{Program: "x = reshape(seq(0, 6), 2, 3)\nemit x[:, [2, 0]]", Output: "2 0\n5 3\n"}},
-			Type: PickType(1), Ref: PickRef(1, FromEither), Laws: op.Pure, Rate: "copy", Cost: define.CopyWork, Kernel: pickColumnsKernel,
-			Loop: window.Loop(pickColumnsKernel, window.Rows, window.Whole), Elements: PlacesElements(1, true), Along: func(*op.Attrs) []int { return []int{0} },
-		},
+		columns("pick.cols", "pick.cols is the columns of a matrix at the positions of a column, as pick.rows its rows. The compiler writes it for `x[:, [2, 0]]`.",
+			op.Example{Program: "x = reshape(seq(0, 6), 2, 3)\nemit x[:, [2, 0]]", Output: "2 0\n5 3\n"}, FromEither, true),
+		columns("pick.turned", "pick.turned is t(pick.rows(t(a), at)), with the failures of pick.rows. It makes no transpose.",
+			op.Example{Program: "x = reshape(seq(0, 6), 2, 3)\nemit t(t(x)[[2, 0], :])", Output: "2 0\n5 3\n"}, byRow, true),
+		columns("take.turned", "take.turned is t(take(t(a), at)), with the failures of take. It makes no transpose.",
+			op.Example{Program: "x = reshape(seq(0, 6), 2, 3)\nemit t(take(t(x), [2, 0]))", Output: "2 0\n5 3\n"}, FromStart, false),
 		{
 			Name: "places", Hidden: true,
 			Doc: "places is the positions at which a mask, a vector of n truth values, is true, as a column. The compiler writes it for `x[x > 0, :]`, " +
@@ -147,15 +153,17 @@ func Column(x []int64) *value.Dense {
 	return &value.Dense{Elem: types.I64, Rows: len(x), Cols: 1, Stride: 1, I64: x}
 }
 
-func pickColumnsKernel(c *op.Call) error {
-	x, out := c.Dense(0), c.Result()
-	at, err := Places(c, 1, x.Cols, FromEither)
-	if err != nil {
-		return err
+func pickColumnsKernel(place func(p int64, axis, n int) (int, error)) func(c *op.Call) error {
+	return func(c *op.Call) error {
+		x, out := c.Dense(0), c.Result()
+		at, err := Places(c, 1, x.Cols, place)
+		if err != nil {
+			return err
+		}
+		take := dense.ForElem(x.Elem, takeColumns[float64], takeColumns[float32], takeColumns[int64], takeColumns[uint8])
+		take(out, x, at)
+		return nil
 	}
-	take := dense.ForElem(x.Elem, takeColumns[float64], takeColumns[float32], takeColumns[int64], takeColumns[uint8])
-	take(out, x, at)
-	return nil
 }
 
 // takeColumns copies the columns of matrix from at the places in at to matrix into.
