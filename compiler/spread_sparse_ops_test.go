@@ -33,6 +33,7 @@ var (
 		"sparse(dense(A))", "ifelse(A > 0, B, 0)", "sparse(A * dense(B))", "sparse(diag(x))", "relu(A)", "clamp(A, 0, 1)", "A * (x > 0)",
 		"upper(A)", "lower(A)", "t(A)[:, :] * B", "A[1..n, :]",
 		"A[argsort(x), :]", "A[i64(floor(abs(x) * 3)) % n, :]", "A[:, i64(floor(abs(x) * 5)) % n]", "A[:, argsort(x)]", "A[-1.. by -1, :]", "A[:, -1.. by -1]", "take(A, argsort(x, desc = true))", "A[[0, 0], :]",
+		"rbind(A, B)[0.. by 2, :]", "rbind(A * x, t(B), A)[n..2 * n, :] * 2", "rbind(A, sparse(dense(B)))[argsort(x), :]", "cbind(A, B)[:, 0.. by 2]",
 	}
 	columnsMade = []string{
 		"f64(A @ x)", "f64(t(A) @ x)", "rowsum(A) * 1.0", "rowmax(A) * 1.0", "rowmin(A * t(x)) * 1.0", "rowmax(A * t(seq(0, n))) * 1.0", "rowmean(A) * 1.0", "rowcount(A) * 0.5",
@@ -46,7 +47,7 @@ var (
 		"parfor i in 0..n { f64(A[i, (i * 3) % n]) }", "parfor i in 0..n { f64(sum(A[n - 1 - i, :] * B[i, :])) }", "parfor i in 0..n { f64(max(A[:, i])) }",
 	}
 	scalarsMade = []string{
-		"sum(A)", "max(A)", "min(A)", "mean(A)", "count(A)", "any(A)", "all(A)", "norm(A)", "var(A)", "stddev(A)", "nnz(A)", "A[n // 2, n - 1]", "A[argmax(x), argmin(x)]", "sum(A[0..argmax(x), :])", "sum(A[argmax(x).., 0..argmin(x)] * 2)", "nnz(A[x > 0, :])", "sum(x)", "prod(A)", "nunique(A)", "argmax(A)",
+		"sum(A)", "max(A)", "min(A)", "mean(A)", "count(A)", "any(A)", "all(A)", "norm(A)", "var(A)", "stddev(A)", "nnz(A)", "A[n // 2, n - 1]", "A[argmax(x), argmin(x)]", "sum(A[0..argmax(x), :])", "sum(A[argmax(x).., 0..argmin(x)] * 2)", "nnz(A[x > 0, :])", "sum(rbind(A, B))", "nnz(rbind(A[1.., :], B))", "sum(x)", "prod(A)", "nunique(A)", "argmax(A)",
 	}
 )
 

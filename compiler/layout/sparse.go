@@ -56,10 +56,11 @@ func AlongRow(n *ir.Node, k int) bool {
 	return slices.Contains(along, k) || slices.Contains(along, op.AllInputs)
 }
 
-// relocates reports whether node id moves the entries of a sparse matrix whose rows ranks can share.
+// relocates reports whether node id moves the entries of sparse matrices whose rows ranks can share.
 func (s *spreader) relocates(g *ir.Graph, id ir.ID) bool {
 	t := g.Type(id)
-	return g.Nodes[id].Op.Role == op.Relocates && t.Known() && t.Rows >= s.ranks && g.Type(g.In(id)[0]).Rows >= s.ranks
+	few := func(from ir.ID) bool { return g.Type(from).IsSparse() && g.Type(from).Rows < s.ranks }
+	return g.Nodes[id].Op.Role == op.Relocates && t.Known() && t.Rows >= s.ranks && !slices.ContainsFunc(g.In(id), few)
 }
 
 // sparse makes the new node of an old one whose result is a sparse matrix that ranks share by rows,
@@ -82,16 +83,24 @@ func (x *spreadGraph) sparse(id ir.ID) bool {
 		return x.partial[id]
 	}
 	if x.relocates(x.old, id) {
-		if !x.partial[in[0]] || n.Attrs.Int("keep") > 0 { // a kept result would still be gathered in each round
+		shared := func(from ir.ID) bool { return x.partial[from] && x.old.Type(from).IsSparse() }
+		if !slices.ContainsFunc(in, shared) || n.Attrs.Int("keep") > 0 { // a kept result would still be gathered in each round
 			return false
 		}
 		if x.partial[id] = true; n.Op == x.table.Must("sp.t") {
 			x.to[id] = x.transposed(id)
 			return true
 		}
-		own := []rowReads{x.ownRows(x.old.Type(in[0]).Rows)} // and all places
+		args := make([]ir.ID, len(in))
+		for k, from := range in {
+			if x.old.Type(from).IsSparse() {
+				args[k] = x.ownSparse(from)
+			} else { // all places
+				args[k] = x.full(from)
+			}
+		}
 		x.saved += x.spared(x.workOf(x.old, id))
-		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, x.reachAll(id, own)...)), true)
+		x.to[id] = x.joined(id, x.shares1(x.g.CopyNode(x.old, id, args...)), true)
 		return true
 	}
 	t, by := x.old.Type(id), false

@@ -69,7 +69,8 @@ const (
 	Codes
 	// Stores copies its input: nothing is fused across it.
 	Stores
-	// Relocates makes a sparse matrix from entries of input 0, at other places: a transpose or a part.
+	// Relocates makes a sparse matrix from entries of its sparse inputs, at other places: a transpose,
+	// a part, or matrices one below the other.
 	Relocates
 	// Multiplies is the matrix product of two inputs, MultipliesOnto adds it to another one.
 	Multiplies

@@ -223,12 +223,12 @@ func storedTriangle(side sparsity.Side) stored {
 
 // sparseBind is the row name, rbind (down) or cbind, on sparse matrices.
 func sparseBind(name string, down bool) *op.Def {
-	along := everyInput
+	along, role := everyInput, op.NoRole
 	if down {
-		along = nil
+		along, role = nil, op.Relocates
 	}
 	return &op.Def{
-		Name: "sp." + name, For: name, Word: name, Hidden: true,
+		Name: "sp." + name, For: name, Word: name, Hidden: true, Role: role,
 		Doc:  "sp." + name + " is " + name + " of sparse matrices, sparse.",
 		Args: []op.Arg{{Name: "x", Rest: true, Doc: "matrices"}},
 		Type: func(s *op.Sig) (types.Type, error) {
