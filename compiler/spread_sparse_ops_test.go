@@ -205,3 +205,15 @@ func TestSumsOfSparseColumns(t *testing.T) {
 		}
 	}
 }
+
+// Ranks share the rows of what a round makes of sparse matrices alone: it is made before the loop.
+func TestSparseInvariantsOnRanks(t *testing.T) {
+	for _, made := range []string{"rbind(S, S * 2)[0.. by 2, :] @ z", "rbind(S[0.. by 2, :] @ z, x[0..50000, :])", "cbind(S, S) @ rbind(z, z)", "rbind(S[50000.., :] @ z, x[0..50000, :])", "S @ (z / (1 + rowsum(S)))", "upper(S) @ z + lower(S) @ x", "S @ z + t(S) @ x"} {
+		text := "S = rand_sparse(100000, 100000, 0.0002, seed = 5)\nx = rand(100000, 1, seed = 6)\niterate z = x times 20 { next z = (" + made + ") / 100 }\nemit sum(z)"
+		for _, x := range plan.Layouts(compiledFor(t, text, 3).Plan) {
+			if x.Where == "rank 0" {
+				t.Errorf("%s: rank 0 alone has %s", made, x.Op)
+			}
+		}
+	}
+}

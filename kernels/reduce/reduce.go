@@ -42,7 +42,7 @@ func (w Whole) Defs() []*op.Def {
 		Args: []op.Arg{{Name: "x", Doc: "matrix or scalar"}},
 		Type: func(s *op.Sig) (types.Type, error) { return w.Type(s, 0) },
 		Ref:  func(c *op.Call) (value.Value, error) { return w.Defined(c, define.Elements(c.In[0])) },
-		Laws: w.laws(), Fold: op.FoldAll, Class: w.Class,
+		Laws: w.Laws(), Fold: op.FoldAll, Class: w.Class,
 		Shard: w.shard(op.ShardReduce, false),
 		Rate:  "reduce." + w.Family(),
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
@@ -90,8 +90,8 @@ func (w Whole) Family() string {
 	return w.shared
 }
 
-// laws: only a reduction that needs an element can fail.
-func (w Whole) laws() op.Laws {
+// Laws returns the laws of the reduction. Only one that needs an element can fail.
+func (w Whole) Laws() op.Laws {
 	if w.Nonempty {
 		return op.Pure
 	}

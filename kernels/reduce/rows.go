@@ -62,7 +62,7 @@ func AxisRow(w Whole, word string, byRow bool) *op.Def {
 		Doc:  prefix + word + " is " + word + " of each " + each + ", " + shape + ".",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}},
 		Type: func(s *op.Sig) (types.Type, error) { return AxisType(s, byRow, w.Nonempty, w.Elem) },
-		Laws: w.laws(), Class: w.Class, Rate: "reduce." + prefix,
+		Laws: w.Laws(), Class: w.Class, Rate: "reduce." + prefix,
 		Cost: func(s *op.Sig, out types.Type) op.Work { return define.ReadCost(s, w.Flops) },
 	}
 	d.Shard.Kind, d.Fold, d.Eg = op.ShardCols, op.FoldCols, axisExample(word, byRow)

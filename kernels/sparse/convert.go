@@ -114,7 +114,7 @@ func nnz() *op.Def {
 		Ref: func(c *op.Call) (value.Value, error) {
 			return reduce.Named("count").Whole.Ref(define.Elements(define.EveryElement(c.In[0])), types.I64), nil
 		},
-		Laws:  op.Pure,
+		Laws:  op.Pure | op.Total,
 		Shard: op.Shard{Partial: "sp.count.part", Combine: "count.join", Finish: "count.done"}, // of a sparse matrix
 		Cost: func(s *op.Sig, _ types.Type) op.Work {
 			if s.In[0].IsSparse() {

@@ -134,7 +134,7 @@ func sparseDiag() *op.Def {
 			return Of(0, t)
 		},
 		Ref:  define.InForm(linalg.DiagRef),
-		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1), Along: firstInput,
+		Laws: op.Pure | op.Total, Rate: "copy", Cost: define.SparseCost(1), Along: firstInput,
 		Stored: func(_ *op.Sig, in []sparsity.Estimate, out types.Type) sparsity.Estimate {
 			e := sparsity.Uniform(out.Rows, out.Cols, in[0].NNZ, in[0].Basis)
 			e.MostRow, e.MostCol = 1, 1
@@ -205,7 +205,7 @@ func sparseTriangle(name string, ref func(*op.Call) (value.Value, error), column
 			return Of(0, s.In[0])
 		},
 		Ref:  define.InForm(ref),
-		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1), Along: everyInput,
+		Laws: op.Pure | op.Total, Rate: "copy", Cost: define.SparseCost(1), Along: everyInput,
 		Loop: unitLoop(begin),
 	}
 }
@@ -241,7 +241,7 @@ func sparseBind(name string, down bool) *op.Def {
 			return sparseOf(move.BindType(denseSig(s), down))
 		},
 		Ref:  define.InForm(func(c *op.Call) (value.Value, error) { return move.BindRef(c, down) }),
-		Laws: op.Pure, Rate: "copy", Cost: define.SparseCost(1), Along: along,
+		Laws: op.Pure | op.Total, Rate: "copy", Cost: define.SparseCost(1), Along: along,
 		Loop: unitLoop(func(c *op.Call, units, _ int) op.LoopBody { return beginBind(c, down, units) }),
 	}
 }

@@ -36,6 +36,20 @@ func sparsePicks() []*op.Def {
 		return beginColumnsAt(c, m, at, units), nil
 	})
 	columns.Role, columns.Along = 0, firstInput
+	stride := sparseSelect("stride", []op.Arg{{Name: "a"}, {Name: "rows", Attr: true, Kind: op.IntVal}, {Name: "cols", Attr: true, Kind: op.IntVal}},
+		move.StrideType, move.StrideRef, func(c *op.Call, m *value.CSR, units int) (*UnitLoop, error) {
+			rows, cols := move.Steps(c.Attrs)
+			if rows == 1 {
+				return beginColumnsAt(c, m, every(m.Cols, cols), units), nil
+			}
+			l := beginRowsAt(c, m, every(m.Rows, rows), units)
+			if cols == 1 {
+				return l, nil
+			}
+			err := op.RunAll(l, units)
+			return beginColumnsAt(c, c.Out.(*value.CSR), every(m.Cols, cols), units), err
+		})
+	stride.Laws |= op.Total
 	return []*op.Def{
 		{
 			Name: "sp.element", For: "element", Hidden: true,
@@ -60,19 +74,7 @@ func sparsePicks() []*op.Def {
 		sparseWindow("cut", []op.Arg{{Name: "a"}, {Name: "i"}, {Name: "k"}, {Name: "j"}, {Name: "l"}, size, {Name: "through", Attr: true, Kind: op.IntsVal}},
 			move.CutType, move.CutRef, func(c *op.Call, m *value.CSR) (window.Rect, error) { return move.CutWindow(c, m.Rows, m.Cols) }),
 		byRows("pick.rows", move.FromEither), byRows("take", move.FromStart), columns,
-		sparseSelect("stride", []op.Arg{{Name: "a"}, {Name: "rows", Attr: true, Kind: op.IntVal}, {Name: "cols", Attr: true, Kind: op.IntVal}},
-			move.StrideType, move.StrideRef, func(c *op.Call, m *value.CSR, units int) (*UnitLoop, error) {
-				rows, cols := move.Steps(c.Attrs)
-				if rows == 1 {
-					return beginColumnsAt(c, m, every(m.Cols, cols), units), nil
-				}
-				l := beginRowsAt(c, m, every(m.Rows, rows), units)
-				if cols == 1 {
-					return l, nil
-				}
-				err := op.RunAll(l, units)
-				return beginColumnsAt(c, c.Out.(*value.CSR), every(m.Cols, cols), units), err
-			}),
+		stride,
 	}
 }
 
@@ -231,6 +233,6 @@ func sparseSlice() *op.Def {
 			w, _ := window.RectOf(c.Attrs, "at")
 			return w, nil
 		})
-	d.Word, d.Cost = "slice", define.SparseCost(1)
+	d.Word, d.Cost, d.Laws = "slice", define.SparseCost(1), d.Laws|op.Total
 	return d
 }

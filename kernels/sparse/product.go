@@ -37,7 +37,7 @@ func sparseMatmul() *op.Def {
 			}
 			return denseResult(s, t)
 		},
-		Ref: sparseProductRef, Laws: op.Pure, Rate: "copy", Along: firstInput, ByColumn: 1,
+		Ref: sparseProductRef, Laws: op.Pure | op.Total, Rate: "copy", Along: firstInput, ByColumn: 1,
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(0)(s, out)
 			w.Flops = 2 * define.Entries(s, 0) * max(1, float64(out.Cols))

@@ -50,7 +50,7 @@ func sparseWhole(w reduce.Whole) *op.Def {
 		Ref: func(c *op.Call) (value.Value, error) {
 			return w.Defined(c, define.Elements(define.EveryElement(c.In[0])))
 		},
-		Laws: op.Pure, Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
+		Laws: w.Laws(), Rate: "reduce." + w.Name, Cost: define.SparseCost(w.Flops),
 		Shard: op.Shard{Partial: "sp." + w.Family() + ".part", Combine: w.Family() + ".join", Finish: w.Name + ".done"},
 		Loop:  entryLoop(w),
 	}
@@ -106,7 +106,7 @@ func sparseLines(w reduce.Whole, byRow bool) *op.Def {
 		Doc:  "sp." + name + " is " + w.Name + " of each " + each + " of a sparse matrix, its zeros included; the result is dense.",
 		Args: []op.Arg{{Name: "x"}},
 		Type: func(s *op.Sig) (types.Type, error) { return reduce.AxisType(denseSig(s), byRow, w.Nonempty, w.Elem) },
-		Laws: op.Pure, Rate: "reduce." + prefix, Cost: define.SparseCost(w.Flops),
+		Laws: w.Laws(), Rate: "reduce." + prefix, Cost: define.SparseCost(w.Flops),
 	}
 	d.Ref = define.InForm(func(c *op.Call) (value.Value, error) {
 		return reduce.EachLine(c, byRow, w.Nonempty, func(x []value.Scalar) value.Scalar { return w.Ref(x, c.Type.Elem) })
