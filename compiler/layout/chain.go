@@ -129,7 +129,8 @@ func (s *spreader) chainTime(steps []step, whole step, strips int) (rows float64
 	return rows, busy
 }
 
-// leastStrip is the least number of rows or columns of a strip: the lanes of an AVX-512 vector of f64.
+// leastStrip is the least number of rows or columns of a strip: the lanes of an AVX-512 vector of f64,
+// and the elements of a cache line.
 const leastStrip = 8
 
 // stripsOf returns into how many strips the result of a sum in the order of rows is cut to take the
@@ -144,7 +145,7 @@ func (s *spreader) stripsOf(g *ir.Graph, id ir.ID, steps []step, whole step) (op
 	if len(steps) > 0 && g.Type(in[operand]).Cols == lines && in[0] != in[len(in)-1] { // t(x) @ x is computed by half
 		most = max(1, lines/leastStrip)
 	}
-	other := 0 // elements that each strip reads again
+	other := rows * leastStrip // elements that each further strip reads again: its rows end inside a cache line
 	for k, x := range in {
 		if k != operand {
 			other += g.Type(x).Count()
