@@ -2,7 +2,6 @@ package layout
 
 import (
 	"slices"
-	"strings"
 
 	"flow/compiler/nodes"
 	"flow/ir"
@@ -25,13 +24,64 @@ import (
 // Reading a file may fail, and its first loop then fails in its place. So it would be wrong to move the
 // read past another node that may fail. owner has the owner of each node of g, or is nil if nodes have
 // none. InParts returns the new graph and its owners, or g and owner if there is no such loop.
-func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes nodes.Sizes) (*ir.Graph, []int32) {
-	isRead := func(n ir.Node) bool { return readInParts(&n) }
-	if !slices.ContainsFunc(g.Nodes, isRead) {
+//
+// With again, it also makes loops that compute more than once: iterates read their files in each round,
+// and bodies of operators on whole matrices are loops of their own.
+func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes nodes.Sizes, again bool) (*ir.Graph, []int32) {
+	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return readInParts(&n) }) {
 		return g, owner
 	}
-	was, owned := g, owner
-	g, owner = againInParts(g, owner, table)
+	if r, owners, _ := regionInParts(&ir.Region{Graph: g}, owner, table, sizes, again); r != nil {
+		return r.Graph, owners
+	}
+	return g, owner
+}
+
+// regionInParts is InParts for a region. It returns nil if there is no such loop. whole has the
+// attributes of reads whose files stay whole.
+func regionInParts(was *ir.Region, owner []int32, table *op.Table, sizes nodes.Sizes, again bool) (r *ir.Region, owners []int32, whole []*op.Attrs) {
+	for {
+		r, owners = was, owner
+		var sunk []*op.Attrs
+		if again {
+			var more []*op.Attrs
+			if r, owners, sunk, more = sinkFiles(was, owner, table, sizes, whole); len(more) > 0 {
+				whole = append(whole, more...)
+				continue
+			}
+		}
+		r, owners = againInParts(r, owners, table, again)
+		f := newInParts(r.Graph, table, sizes)
+		f.stay(r.Yields...)
+		for f.again = true; f.again; {
+			f.again = false
+			f.find()
+		}
+		parts := map[ir.ID]bool{}
+		for _, x := range f.of {
+			for _, m := range x.members {
+				parts[m] = true
+			}
+		}
+		more := false
+		for id, n := range r.Graph.All() {
+			if n.Op.Reads != nil && !parts[id] && !slices.Contains(whole, n.Attrs) {
+				whole, more = append(whole, n.Attrs), more || slices.Contains(sunk, n.Attrs)
+			}
+		}
+		switch {
+		case more: // a file that is there as a whole need not be read again
+		case len(f.at) == 0:
+			return nil, nil, whole
+		default:
+			r, owners = f.build(r, owners)
+			return r, owners, whole
+		}
+	}
+}
+
+// newInParts prepares the search for loops in g.
+func newInParts(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *inParts {
 	f := &inParts{g: g, table: table, most: sizes.Filled().Part, readers: make([][]ir.ID, g.Len()), whole: make([]bool, g.Len()), stops: nodes.StopsOf(g)}
 	f.s = &spreader{table: table, ranks: trialRanks, from: 1, unit: map[int]op.Val{}, touches: map[edge]float64{}, estimators: map[*ir.Graph]*ir.Estimator{}}
 	for id := range g.All() {
@@ -39,49 +89,7 @@ func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes nodes.Sizes) (*i
 			f.readers[x] = append(f.readers[x], id)
 		}
 	}
-	for f.again = true; f.again; {
-		f.again = false
-		f.find()
-	}
-	if len(f.at) == 0 {
-		return was, owned
-	}
-	return f.build(owner)
-}
-
-// againInParts splits a reduction of a file that also stores its elements. A map then makes the
-// elements for their other readers, and a reduction makes them again. Both can read the file in
-// parts.
-//
-//	%1 = pipe(%0) {fold="store sum"} { .. };  %2 = part(%1) {at=0};  %3 = part(%1) {at=1}
-//	->  %2 = map(%0) { .. };  %3 = pipe(%0) {fold="sum"} { .. }
-func againInParts(g *ir.Graph, owner []int32, table *op.Table) (*ir.Graph, []int32) {
-	readers := make([][]ir.ID, g.Len())
-	for id, n := range g.All() {
-		if n.Op.Control == op.Part {
-			readers[g.In(id)[0]] = append(readers[g.In(id)[0]], id)
-		}
-	}
-	c := nodes.CopyOf(g)
-	var owners []int32
-	for id, n := range g.All() {
-		if c.To[id] != ir.None { // a part
-			continue
-		}
-		names := strings.Fields(n.Attrs.Str("fold"))
-		file := func(x ir.ID) bool { return readInParts(&g.Nodes[x]) }
-		if parts := readers[id]; len(names) < 2 || names[0] != nodes.Stores || len(parts) != len(names) || !slices.ContainsFunc(g.In(id), file) {
-			c.Node(id)
-		} else {
-			modes := op.MakeAttrs(op.Attr{Name: "modes", Val: n.Attrs.Val("modes")})
-			c.Made(table, "map", withShares(modes, n.Attrs), n.Region, c.In(id), g.Origin(id), parts[0])
-			c.Made(table, n.Op.Name, n.Attrs.With("fold", op.Str(strings.Join(names[1:], " "))), n.Region, c.In(id), g.Origin(id), parts[1:]...)
-		}
-		for owner != nil && len(owners) < c.G.Len() {
-			owners = append(owners, owner[id])
-		}
-	}
-	return c.G, owners
+	return f
 }
 
 // trialRanks is a number of ranks. An operand is read row by row if each of so many ranks would read
@@ -179,7 +187,7 @@ func (f *inParts) wholeFor(r ir.ID, members []ir.ID, parts map[ir.ID]bool) {
 func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
 	n, in := &f.g.Nodes[id], f.g.In(id)
 	var reads []rowReads
-	if d := n.Op; n.Region == nil && (d.Role == op.Slices || d.Fold != op.NoFold && len(in) == 1 || stated(d)) {
+	if d := n.Op; n.Region == nil && (d.Role == op.Slices || d.Fold != op.NoFold && len(in) == 1 || stated(d) || n.Attrs.Int("panel") > 0) {
 		reads = slices.Repeat([]rowReads{f.s.ownRows(rows)}, len(in))
 	} else {
 		reads = f.s.readsOf(f.g, id, rows)
@@ -284,7 +292,7 @@ func withShares(attrs, from *op.Attrs) *op.Attrs {
 // window reports whether node id is a window of a matrix that a loop can copy part by part. Windows of
 // matrices that ranks share come from exchanges, which take whole matrices.
 func (f *inParts) window(id ir.ID) bool {
-	return f.g.Nodes[id].Op.Role == op.Slices && f.g.Type(id).IsDense() && f.g.Type(id).Known() && f.g.Nodes[f.g.In(id)[0]].Attrs.Int(plan.Shared) == 0
+	return f.g.Nodes[id].Op.Role == op.Slices && f.g.Type(id).IsDense() && f.g.Type(id).Known() && (f.g.Nodes[f.g.In(id)[0]].Attrs.Int(plan.Shared) == 0 || len(f.readers[id]) == 0)
 }
 
 // wholePages is a number of rows that fill whole pages of 4096 bytes, whatever the length of a row.
@@ -339,7 +347,7 @@ func (f *inParts) makes(id ir.ID) bool {
 		return readInParts(n)
 	case n.Op.Role == op.Slices:
 		return f.g.Type(f.g.In(id)[0]).Rows == t.Rows && n.Op.Look != nil
-	case !nodes.Elementwise(n) || n.Op.Role == op.Reduces || n.Op.Accum > 0 || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
+	case !nodes.Elementwise(n) && n.Op.Along == nil || n.Op.Accum > 0 || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
 		return false
 	}
 	c := f.call(id)
@@ -347,7 +355,8 @@ func (f *inParts) makes(id ir.ID) bool {
 		return false
 	}
 	each, per := n.Op.Loop.RowsEach(c)
-	return each == 1 && per == 1
+	count, _ := n.Op.Loop.Space(c)
+	return each == 1 && per == 1 && count == t.Rows
 }
 
 // place returns the node after which loop id is made, which may be id itself. ok is false if failures
@@ -388,8 +397,8 @@ func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known
 	return id, !stops(id-1, later)
 }
 
-// build returns the graph with the loops, and the owners of its nodes.
-func (f *inParts) build(owner []int32) (*ir.Graph, []int32) {
+// build returns the region with the loops, and the owners of its nodes.
+func (f *inParts) build(of *ir.Region, owner []int32) (*ir.Region, []int32) {
 	c := nodes.CopyOf(f.g)
 	inside := map[ir.ID]bool{}
 	for id, x := range f.of {
@@ -424,7 +433,7 @@ func (f *inParts) build(owner []int32) (*ir.Graph, []int32) {
 			owned(h)
 		}
 	}
-	return c.G, owners
+	return c.Region(of), owners
 }
 
 // KeepFrom is the least work, in operations and bytes, that is worth keeping: finding a kept value

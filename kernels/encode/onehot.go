@@ -195,8 +195,9 @@ func onehotSums() *op.Def {
 		Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Write: sumsOfRow},
 		Shard: op.Shard{Partial: "onehot.stack", Finish: "panels.add", Chain: "onehot.sums.chain"},
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginSums(c), nil },
+			Space:    func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },
+			Begin:    func(c *op.Call, _ int) (op.LoopBody, error) { return beginSums(c), nil },
+			RowsEach: func(c *op.Call) (rows, iterations int) { return beginCut(c).Panel, 1 },
 		},
 	}
 }
@@ -375,10 +376,11 @@ func onehotCounts() *op.Def {
 			return oneMore(e, keyOfRow(e, 0, e.Attrs.Int("k"), loop.Num(0)))
 		}},
 		Loop: &op.Loop{
-			Light: true,
-			Rows:  func(s *op.Sig, _ types.Type) int { return s.In[0].Rows },
-			Space: func(c *op.Call) (n, leaf int) { return c.In[0].Type().Rows, window.LeafElements },
-			Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginCounts(c, workers), nil },
+			Light:    true,
+			Rows:     func(s *op.Sig, _ types.Type) int { return s.In[0].Rows },
+			Space:    func(c *op.Call) (n, leaf int) { return c.In[0].Type().Rows, window.LeafElements },
+			Begin:    func(c *op.Call, workers int) (op.LoopBody, error) { return beginCounts(c, workers), nil },
+			RowsEach: func(*op.Call) (rows, iterations int) { return 1, 1 },
 		},
 	}
 }

@@ -32,9 +32,10 @@ func onehotStates() []*op.Def {
 			},
 			Laws: op.Pure, Keyed: &op.Keyed{Panel: panelOfSums, Stacked: true, Write: sumsOfRow},
 			Loop: &op.Loop{
-				Rows:  op.RowsOfResult,
-				Space: func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },
-				Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginStack(c), nil },
+				Rows:     op.RowsOfResult,
+				Space:    func(c *op.Call) (n, leaf int) { return beginCut(c).Panels, 1 },
+				Begin:    func(c *op.Call, _ int) (op.LoopBody, error) { return beginStack(c), nil },
+				RowsEach: func(c *op.Call) (rows, iterations int) { return beginCut(c).Panel, 1 },
 			},
 		}),
 		define.ByKernel(&op.Def{

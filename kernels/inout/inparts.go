@@ -195,8 +195,12 @@ func (x *partsRun) lend(b *op.Body, end int) {
 func (x *partsRun) Chunk(worker, lo, hi int) error {
 	for at := lo; at < hi; at += x.part {
 		to := min(at+x.part, hi)
-		from, until := at*x.each, min(to*x.each, x.rows)
-		for k, m := range x.made {
+		from, until := x.rowsOf(at, to)
+		matrices := x.made
+		if from == until { // a rank's chain without rows
+			matrices = nil
+		}
+		for k, m := range matrices {
 			if err := m.body.Chunk(worker, from, until); err != nil {
 				return x.first(k, err)
 			}
@@ -207,12 +211,29 @@ func (x *partsRun) Chunk(worker, lo, hi int) error {
 		if err := x.body.Chunk(worker, at*x.per, to*x.per); err != nil {
 			return x.first(len(x.made), err)
 		}
-		for _, m := range x.made {
+		for _, m := range matrices {
 			page := max(lo*x.each*m.each, from*m.each-pageOver) // no rows of another worker
 			memory.Discard(m.rows[page : until*m.each])
 		}
 	}
 	return nil
+}
+
+// rowsOf returns the rows that iterations lo..hi-1 read. A chain adds some rows of each panel, and a
+// rank may have no others.
+func (x *partsRun) rowsOf(lo, hi int) (from, until int) {
+	if _, chain := x.last.Attrs.Get("from"); !chain {
+		return lo * x.each, min(hi*x.each, x.rows)
+	}
+	for p := lo; p < hi; p++ {
+		if a, b := define.ChainRows(x.last, p); a < b {
+			if from == until {
+				from = a
+			}
+			until = b
+		}
+	}
+	return from, until
 }
 
 // pageOver is at least the size of a page, which is 64 KiB at most.

@@ -39,8 +39,9 @@ func (l *Linear) stack() *op.Def {
 				}
 				return out.Rows
 			},
-			Space: func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 },
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil },
+			Space:    func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 },
+			Begin:    func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil },
+			RowsEach: func(c *op.Call) (rows, iterations int) { return panelRows(c, stackGrid(c)) },
 		},
 	})
 }
@@ -51,6 +52,7 @@ func (l *Linear) panelsChain(panels *op.Def) *op.Def {
 	d.Loop.Space = func(c *op.Call) (n, leaf int) { return stackGrid(c).count(), 1 }
 	d.Loop.Group = func(c *op.Call) (strips, least int) { return stackGrid(c).together(), 1 }
 	d.Loop.Begin = func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginStack(c), nil }
+	d.Loop.RowsEach = func(c *op.Call) (rows, iterations int) { return panelRows(c, stackGrid(c)) }
 	return d
 }
 
@@ -109,6 +111,14 @@ func stackGrid(c *op.Call) PanelGrid {
 	product := *c
 	product.Type.Rows = c.In[0].Type().Cols
 	return panelGridOf(&product)
+}
+
+// panelRows is the RowsEach of a product in these panels.
+func panelRows(c *op.Call, p PanelGrid) (rows, iterations int) {
+	if c.Attrs.Bool("ta") && !c.Attrs.Bool("tb") {
+		return p.Panel, p.Strips
+	}
+	return 0, 0 // the terms are no rows
 }
 
 // stackBody makes panels. A rank that makes some leaves the others as they are.

@@ -28,15 +28,10 @@ func (l *Linear) panels() *op.Def {
 		Shard: op.Shard{Partial: "matmul.stack", Finish: "panels.add", Chain: "matmul.panels.chain"},
 		Cost:  func(s *op.Sig, out types.Type) op.Work { return productWork(s, s.In[0], out) },
 		Loop: &op.Loop{
-			Space: func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
-			Group: func(c *op.Call) (strips, least int) { return panelGridOf(c).together(), 1 },
-			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginPanels(c, nil), nil },
-			RowsEach: func(c *op.Call) (rows, iterations int) {
-				if p := panelGridOf(c); c.Attrs.Bool("ta") && !c.Attrs.Bool("tb") {
-					return p.Panel, p.Strips
-				}
-				return 0, 0 // the terms are no rows
-			},
+			Space:    func(c *op.Call) (n, leaf int) { return panelGridOf(c).count(), 1 },
+			Group:    func(c *op.Call) (strips, least int) { return panelGridOf(c).together(), 1 },
+			Begin:    func(c *op.Call, _ int) (op.LoopBody, error) { return l.beginPanels(c, nil), nil },
+			RowsEach: func(c *op.Call) (rows, iterations int) { return panelRows(c, panelGridOf(c)) },
 		},
 	}
 }
