@@ -69,11 +69,13 @@ func TestFilesInParts(t *testing.T) {
 		{"X = read(\"y.npy\")\ny = read(\"x.npy\")\nr = y[:, 0] - X @ (seq(1, 6) / 7)\nemit sum(r)\nemit norm(r)", 1, 1, 4200 << 10},
 		{"X = read(\"y.npy\")\np = sigmoid(X @ fill(0.1, 5, 1))\nemit t(X) @ p", 1, 1, 4200 << 10},
 		{"X = read(\"z.npy\")\np = sigmoid(X @ fill(0.1, 5, 1)) - X[:, 2]\nemit t(X) @ p", 1, 1, 12 << 20},
+		{"X = read(\"x.npy\")\nr = rowsum(X * 1e300 - X * 1e-300)\nemit sum(r * 1e-300)\nemit max(r)\nemit sum(rowargmax(X))", 1, 3, 3600 << 10},
 		// sums by a column of the file
 		{"X = read(\"z.npy\")\ng = i64(floor(X[:, 0] * 7))\nemit t(onehot(g, 7)) @ X\nemit colsum(onehot(g, 7))", 2, 3, 12 << 20},
 		// rounds read the file again: gradient descent, nearest centroids, a file beside one that fits
 		{"X = read(\"z.npy\")\niterate w = zeros(4, 1), k = 0 until k >= 3 {\n  g = t(X[:, 0..4]) @ (sigmoid(X[:, 0..4] @ w) - X[:, 4])\n  next w = w - g / nrow(X)\n  next k = k + 1\n}\nemit w", 2, 3, 12 << 20},
 		{"X = read(\"z.npy\")\niterate C = X[0..3, :], k = 0 until k >= 3 {\n  a = rowargmin(t(rowsum(C ^ 2)) - 2 * X @ t(C))\n  H = onehot(a, 3)\n  next C = (t(H) @ X) / max(t(colsum(H)), 1)\n  next k = k + 1\n}\nemit C", 2, 1, 16 << 20},
+		{"X = read(\"x.npy\")\niterate s = 0.5, k = 0 until k >= 3 {\n  next s = sum(X * s)\n  next k = k + 1\n}\nemit s", 2, 3, 3600 << 10},
 		{"X = read(\"t.csv\", columns = \"c, a\")\nY = read(\"s.csv\")\niterate s = 0.0, k = 0 until k >= 3 {\n  next s = s / 2 + sum(abs(X - s)) + sum(Y * s)\n  next k = k + 1\n}\nemit s", 2, 2, 2900 << 10},
 		// the larger branch fits beside parts of the file only
 		{"X = read(\"x.npy\")\ns = if mean(X) > 1e300 { sum(sort(rand(600, 600, seed = 1) @ rand(600, 600, seed = 2), by = 0)) } else { 2.0 }\nemit max(X * s)", 2, 1, 12 << 20},
@@ -158,6 +160,12 @@ func TestMistakesReadInParts(t *testing.T) {
 		"X = read(\"good.csv\")\nY = read(\"early.csv\")\nemit sum(X)\nassert sum(X) < 0, \"no\"\nemit sum(Y)",
 		"X = read(\"late.csv\")\nY = read(\"early.csv\")\nr = Y[:, 0] - X @ seq(1, 4)\nemit sum(r)\nemit max(r)",
 		"X = read(\"late.csv\")\nemit X[0..2, :]\nemit colsum(X)",
+		// rounds: none, or one that would fail before it reads the file
+		"emit 7\nX = read(\"late.csv\")\nemit 8\niterate s = 0.0, k = 0 until k >= 0 {\n  next s = sum(X * s)\n  next k = k + 1\n}\nemit s",
+		"X = read(\"late.csv\")\niterate s = 0.0, k = 0 until k >= 2 {\n  assert k < 0, \"no\"\n  next s = sum(X * s)\n  next k = k + 1\n}\nemit s",
+		// codes that are out of range, and a later row
+		"X = read(\"late.csv\")\nemit t(onehot(i64(X[:, 2]), 2)) @ X",
+		"X = read(\"good.csv\")\nemit t(onehot(i64(X[:, 2]), 2)) @ X",
 	} {
 		want := inPartsOf(t, text, 1, 1, 0, 0)
 		for threads := 1; threads <= 2; threads++ {

@@ -52,7 +52,7 @@ func regionInParts(was *ir.Region, owner []int32, table *op.Table, sizes nodes.S
 		}
 		r, owners = againInParts(r, owners, table, again)
 		f := newInParts(r.Graph, table, sizes)
-		f.stay(r.Yields...)
+		f.yields = r.Yields
 		for f.again = true; f.again; {
 			f.again = false
 			f.find()
@@ -110,6 +110,7 @@ type inParts struct {
 	readers [][]ir.ID
 	whole   []bool // nodes that must stay out of these loops
 	again   bool   // whole has changed, so find must run again
+	yields  []ir.ID
 	stops   nodes.Stops
 	of      map[ir.ID]*partsLoop // by loop
 	at      map[ir.ID][]ir.ID    // the loops that are made after a node, which may be themselves
@@ -163,6 +164,11 @@ func (f *inParts) find() {
 	for r := range f.g.All() {
 		if f.of[r] == nil && !known[r] {
 			f.wholeFor(r, nil, known)
+		}
+	}
+	for _, y := range f.yields {
+		if known[y] {
+			f.stay(y)
 		}
 	}
 	for id, x := range f.of {
