@@ -31,8 +31,8 @@ func TestRowsAtNumbersJoinLoops(t *testing.T) {
 		{"emit rowsum(X[k, :] * X[abs(k) % 70, :])\nemit rowargmax(take(X, abs(k) % 70))", 0, false},
 		{"emit sqrt(rowsum((X[k[abs(k) % 90], :] - X[k, :])^2)) + rowmax(X[k, :])", 0, false},
 		{"emit colsum(X[k, :] * x[k])", 0, false},
-		{"l = materialize(k[0..70])\nemit rowsum(X[l, :] * 2)", 0, false}, // as many rows as X has
-		{"l = materialize(k[0..70])\nemit rowsum(X[l, :] * X)", 1, false}, // one argument is no row and a table
+		{"l = materialize(k[0..70])\nemit rowsum(X[l, :] * 2)", 0, false},                            // as many rows as X has
+		{"l = materialize(k[0..70])\nemit rowsum(X[l, :] * X)", 1, false},                            // one argument is no row and a table
 		{"l = materialize(k[0..70])\nZ = X / rowsum(X)\nemit rowsum(Z[l, :] * rowmax(Z))", 0, false}, // all of Z comes first
 		{"p = materialize(argsort(x))\nemit colsum(X[p, :][p, :] * 2)", 1, false},
 		{"y = X[k, :]\nemit y\nemit rowsum(y * 2)", 1, false}, // it is read before the reduction
