@@ -405,7 +405,11 @@ func (r *rowRounds) write(c *nodes.Copying, reads ...ir.ID) {
 		if y, known := to[x]; known {
 			return y
 		}
-		t := g.Type(x)
+		t, of := g.Type(x), &g.Nodes[x]
+		if of.Op.Role == op.Constant && isNumber(t) { // counters that begin with a known number have known values
+			to[x] = b.Add(of.Op, of.Attrs, t, o)
+			return to[x]
+		}
 		a := b.Add(r.table.Must("arg"), nil, t, o)
 		body.Args, outer = append(body.Args, a), append(outer, c.To[x])
 		switch one := r.row(t, true); {
