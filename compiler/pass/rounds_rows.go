@@ -67,9 +67,10 @@ const (
 	// A block has leastRowRounds of the least number of rows, or elements, which workers share and
 	// vectors have as lanes, and cachedRowRounds of the most elements of a matrix that stays in a cache
 	// in rounds of rounds.
-	leastRowRounds, cachedRowRounds = 64, 2
-	// mostRowRounds is the most columns of a row that registers and the first cache hold beside others.
-	mostRowRounds = 64
+	leastRowRounds, cachedRowRounds = 1024, 2
+	// mostRowRounds is the most columns of a row that the caches of a core hold beside others. A row of
+	// more gains nothing where functions such as exp are read twice, as a row makes them again.
+	mostRowRounds = 256
 	// mostRounds is how often rounds in registers are made, at most.
 	mostRounds = 3
 )
