@@ -68,9 +68,10 @@ const (
 	// vectors have as lanes, and cachedRowRounds of the most elements of a matrix that stays in a cache
 	// in rounds of rounds.
 	leastRowRounds, cachedRowRounds = 1024, 2
-	// mostRowRounds is the most columns of a row that the caches of a core hold beside others. A row of
-	// more gains nothing where functions such as exp are read twice, as a row makes them again.
-	mostRowRounds = 256
+	// mostRowRounds is the most columns of a row that registers and the first cache hold beside others,
+	// and wideRowRounds that of a row in the second one. Rounds of functions such as exp gain nothing
+	// there: a row makes them again for each reader.
+	mostRowRounds, wideRowRounds = 64, 256
 	// mostRounds is how often rounds in registers are made, at most.
 	mostRounds = 3
 )
@@ -108,7 +109,7 @@ func (r *rowRounds) is(uses []int32, owner []*rowRounds) bool {
 			r.rows, r.cols = max(r.rows, t.Rows), max(r.cols, t.Cols)
 		}
 	}
-	if r.rows*r.cols < 2 || !r.each && (r.rows < max(2, r.block/leastRowRounds) || r.cols > mostRowRounds) {
+	if r.rows*r.cols < 2 || !r.each && (r.rows < max(2, r.block/leastRowRounds) || r.cols > wideRowRounds) {
 		return false
 	}
 	least := r.block / leastRowRounds
@@ -124,6 +125,9 @@ func (r *rowRounds) is(uses []int32, owner []*rowRounds) bool {
 		}
 	}
 	if !r.within(r.g, r.id, by, nil) || r.once > r.made || r.rows*r.wide <= least {
+		return false
+	}
+	if !r.each && r.wide > mostRowRounds && r.flops > againFlops*float64(r.rows*r.cols) {
 		return false
 	}
 	elem := types.NoElem
@@ -188,7 +192,7 @@ func (r *rowRounds) byRows(t types.Type) bool {
 	if by {
 		r.wide = max(r.wide, t.Cols)
 	}
-	return by && (t.Cols <= mostRowRounds && !r.each || r.each && (t.Cols == r.cols || t.Cols == 1))
+	return by && (t.Cols <= wideRowRounds && !r.each || r.each && (t.Cols == r.cols || t.Cols == 1))
 }
 
 // within reports whether row i of each matrix in loop or branch id follows from rows i of others, and
