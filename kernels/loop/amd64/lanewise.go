@@ -71,6 +71,15 @@ func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 		}})
 		upper := l.emit(&step{Inst: Inst{Op: VPSRLQ, Len: l.length, Imm: 52}, b: large, dst: l.fresh(vectorClass)})
 		far = l.compare(VPCMPQ, e, inRegister(e, upper), constantOf(e, 0), signed[loop.Ne])
+	} else if n := int64(b.word); b.konst && !a.konst && n > 1 && n < 1<<51 {
+		d := l.dividedBy(a, b)
+		if x := l.spanOf(a); x.least >= -1<<51 && x.most < 1<<51 {
+			return l.nearest(rest, d)
+		}
+		l.move(out, inRegister(e, l.nearest(rest, d)), 0, true)
+		a.v, b.v = l.vector(a), l.vector(b)
+		far = l.under(l.compare(VPCMPUQ, e, inRegister(e, d.large), constantOf(e, 1<<52), 5)) // not below
+		l.jumpIfNone(skip, far)
 	} else {
 		a.v, b.v = l.vector(a), l.vector(b)
 		a.konst, b.konst = false, false
@@ -100,6 +109,18 @@ func (l *lowering) divideNear(rest bool, a, b operand) operand {
 		q.v = l.multiplyAdd(true, q, y, x, 0)
 	}
 	return inRegister(e, l.unary(VCVTTPD2QQ, f, q, 0))
+}
+
+// nearest returns the quotient or the rest of a division by a constant.
+func (l *lowering) nearest(rest bool, d *divided) virt {
+	e, f := types.I64, types.F64
+	less := l.compare(VCMPPDK, f, d.rest, numberF64(0), ordered[loop.Lt])
+	if rest {
+		more := inRegister(f, l.binary(VADDPD, f, d.rest, numberF64(float64(int64(d.b)))))
+		return l.unary(VCVTTPD2QQ, f, inRegister(f, l.merged(less, more, d.rest)), 0)
+	}
+	q := inRegister(e, l.binary(VPSUBQ, e, d.shifted, middleBits))
+	return l.merged(less, inRegister(e, l.binary(VPSUBQ, e, q, constantOf(e, 1))), q)
 }
 
 // middle is 1.5 * 2^52. The bits of middle plus an integer from -2^51 to below 2^51 are those of the
@@ -154,9 +175,9 @@ func (l *lowering) divideSmall(rest bool, a, b operand) (near operand, large vir
 	return l.wholeOf(near.v), large
 }
 
-// inLanes returns large in the lanes that count.
+// inLanes returns large in the lanes that count, where masks are vectors.
 func (l *lowering) inLanes(large virt) virt {
-	if l.active == 0 {
+	if l.active == 0 || !l.vexOnly() {
 		return large
 	}
 	return l.binary(VPANDQ, types.I64, inRegister(types.I64, large), inRegister(types.I64, l.active))
