@@ -127,7 +127,7 @@ func (r *rowRounds) is(uses []int32, owner []*rowRounds) bool {
 	if !r.within(r.g, r.id, by, nil) || r.once > r.made || r.rows*r.wide <= least {
 		return false
 	}
-	if !r.each && r.wide > mostRowRounds && r.flops > againFlops*float64(r.rows*r.cols) {
+	if !r.each && r.wide > mostRowRounds && r.flops > nodes.AgainFlops*float64(r.rows*r.cols) {
 		return false
 	}
 	elem := types.NoElem
@@ -411,7 +411,7 @@ func (r *rowRounds) write(c *nodes.Copying, reads ...ir.ID) {
 			return y
 		}
 		t, of := g.Type(x), &g.Nodes[x]
-		if of.Op.Role == op.Constant && isNumber(t) { // counters that begin with a known number have known values
+		if of.Op.Role == op.Constant && nodes.IsNumber(t) { // counters that begin with a known number have known values
 			to[x] = b.Add(of.Op, of.Attrs, t, o)
 			return to[x]
 		}
