@@ -135,8 +135,8 @@ v11 = add v2, v3`
 	}
 }
 
-// TestDivisionByConstant: no vector is divided by a known integer, and a rest and a quotient of the same
-// numbers share what comes before them.
+// TestDivisionByConstant: no vector is divided by a known integer, and a rest and a quotient of the
+// same numbers share what comes before them.
 func TestDivisionByConstant(t *testing.T) {
 	n, err := loop.Parse("nest(%0: i64[]) (i: 0..%0.rows) {\nv0 = load %0[i, 0]\nv1 = i64 10\nv2 = mod v0, v1\nv3 = idiv v0, v1\nv4 = xor v2, v3\nstore out0[i, 0] v4\n} : (i64[%0.rows, 1])", loop.Standard{})
 	if err != nil {
