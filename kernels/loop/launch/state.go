@@ -312,7 +312,7 @@ type sizes struct {
 
 const (
 	// mostDecides is the most operands for whose values code is made.
-	mostDecides = 4
+	mostDecides = 16
 	// mostFixed is the most values, or combinations of values, that a loop has code for. All others
 	// share code.
 	mostFixed = 4
