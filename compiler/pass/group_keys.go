@@ -134,7 +134,7 @@ func (b *rowBlocks) along(id ir.ID) (rows, cols int, ok bool) {
 			return 0, 0, false
 		}
 		own := layout.AlongRow(n, k)
-		if b.kind == ofRows && !own {
+		if b.picks(id) && !own {
 			continue // of any number of rows: see mixed
 		}
 		if own != (in.IsDense() && in.Rows == t.Rows) {
