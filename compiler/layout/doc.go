@@ -9,7 +9,7 @@
 //	reduce.go chain.go        states of reductions that ranks merge; sums from panel to panel
 //	sparse.go relay.go        sparse matrices by rows; rounds that ranks run in turns
 //	sorts.go cost.go          parts of sorts; what messages cost
-//	inparts.go                loops over rows that read their files part by part
+//	inparts.go again.go       loops over rows that read their files part by part, also in rounds
 //
 // A plan keeps its bytes whatever the layout is. It would be wrong for a node with an effect to be made
 // by all ranks.

@@ -222,26 +222,6 @@ func (b *rowBlocks) enter(id ir.ID, r *rowGroup) bool {
 	return true
 }
 
-// mixed reports whether a group with node id would read a matrix by rows and take rows of it by
-// positions. The task has one argument for it.
-func (b *rowBlocks) mixed(id ir.ID, r *rowGroup) bool {
-	if !r.picked && !b.picks(id) {
-		return false
-	}
-	for _, m := range append([]ir.ID{id}, r.members...) {
-		for _, pair := range [][2]ir.ID{{id, m}, {m, id}} {
-			table, by := b.g.In(pair[0])[0], b.g.In(pair[1])
-			if b.picks(pair[1]) {
-				by = by[1:]
-			}
-			if b.picks(pair[0]) && slices.Contains(by, table) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // reduces reports a reduction of rows, or a chain that ends in some.
 func (b *rowBlocks) reduces(id ir.ID) bool {
 	n := &b.g.Nodes[id]

@@ -29,8 +29,8 @@ import (
 // time already. Three kinds stay outside: small matrices of wide rows, which stay in a cache anyway;
 // rows of some tens of columns, for which the loop is no faster; rows so long that one would not stay
 // in a cache. Operators that may fail stay outside, so that the first failure in program order is the
-// one that is told. Groups whose matrices rows and columns make have been found before
-// (group_outer.go).
+// one that is told; rows at computed positions may join (group_picks.go). Groups whose matrices rows
+// and columns make have been found before (group_outer.go).
 func RowBlocks(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
 	if g.Len() > mostByRows {
 		return g
@@ -171,13 +171,6 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 	return t.Rows, t.Cols, ok
 }
 
-// picks reports an operator that takes rows at positions that the run computes. Each row of its result
-// is then read from where it lies. Where ranks share rows, such rows are stored: ranks send them.
-func (b *rowBlocks) picks(id ir.ID) bool {
-	d := b.g.Nodes[id].Op
-	return b.kind == ofRows && !b.ranks && d.Numbers == 1 && d.Along != nil && d.Elements != nil && d.Laws.Has(op.Pure)
-}
-
 // fewOrdered reports whether node id is a statistic of narrow rows that no chain ends with: a product,
 // a quantile, or how many elements differ. Lanes make those of several rows at a time.
 func fewOrdered(g *ir.Graph, id ir.ID) bool {
@@ -252,24 +245,6 @@ func (b *rowBlocks) join(id ir.ID) {
 		}
 		b.all = append(b.all, r)
 		b.takePicks(id, b.group[id])
-	}
-}
-
-// takePicks puts the rows by position that node id reads into its group, and those that make their
-// positions. It would be wrong for rows that a node before id reads: what that node is read by may
-// belong to the group.
-func (b *rowBlocks) takePicks(id ir.ID, at int32) {
-	for k, x := range b.g.In(id) {
-		if b.group[x] >= 0 || !b.picks(x) || b.picks(id) && k == 0 {
-			continue // a row that is taken by its position may be any of a table
-		}
-		if b.readBy == nil {
-			b.readBy = readersOf(b.g)
-		}
-		if rows, cols, ok := b.rowwise(x); ok && b.readBy[x][0] == id && b.into(x, at, rows, cols) {
-			slices.Sort(b.all[at].members)
-			b.takePicks(x, at)
-		}
 	}
 }
 
