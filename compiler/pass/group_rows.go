@@ -150,7 +150,7 @@ func (b *rowBlocks) rowwise(id ir.ID) (rows, cols int, ok bool) {
 		return b.outer(id)
 	case n.Op.Role == op.Reduces:
 		for _, d := range nodes.PipeFolds(b.table, n) {
-			if d != nil && (d.Fold == op.FoldAll && (b.ranks && !merges(d) || d.Class == loop.NoClass && !d.Places) || d.Fold == op.FoldCols && !b.columnwise(d)) {
+			if d != nil && (d.Fold == op.FoldAll && (b.ranks && !merges(d) || d.Class == loop.NoClass && (!d.Places || b.kind == ofRows)) || d.Fold == op.FoldCols && !b.columnwise(d)) {
 				return 0, 0, false
 			}
 		}
