@@ -166,6 +166,10 @@ func TestMistakesReadInParts(t *testing.T) {
 		// codes that are out of range, and a later row
 		"X = read(\"late.csv\")\nemit t(onehot(i64(X[:, 2]), 2)) @ X",
 		"X = read(\"good.csv\")\nemit t(onehot(i64(X[:, 2]), 2)) @ X",
+		// calls around the file, around its loop, and around both
+		"fn f(p) = read(p)\nX = f(\"late.csv\")\nemit cov(X)",
+		"fn g(X) = t(onehot(i64(X[:, 2]), 2)) @ X\nfn f(p) {\n  X = read(p)\n  g(X)\n}\nemit f(\"good.csv\")",
+		"fn g(X) = t(onehot(i64(X[:, 2]), 2)) @ X\nfn f(p) {\n  X = read(p)\n  g(X)\n}\nemit f(\"late.csv\")",
 	} {
 		want := inPartsOf(t, text, 1, 1, 0, 0)
 		for threads := 1; threads <= 2; threads++ {

@@ -435,11 +435,48 @@ func (f *inParts) build(of *ir.Region, owner []int32) (*ir.Region, []int32) {
 				m = append(m, results...)
 			}
 			r, reads := nodes.RegionOf(f.g, f.table, m, results)
-			c.Made(f.table, "inparts", x.attrs, r, nodes.Through(c.To, reads), f.g.Origin(h), results...)
+			o := f.calls(r.Graph, len(reads), m, h)
+			c.Made(f.table, "inparts", x.attrs, r, nodes.Through(c.To, reads), o, results...)
 			owned(h)
 		}
 	}
 	return c.Region(of), owners
+}
+
+// calls gives the nodes of body b, which are members from node args on, the function calls that they
+// come from. A file may be read outside of the function whose loop reads it in parts. calls returns the
+// origin of loop h, which is in the calls that all members are in.
+func (f *inParts) calls(b *ir.Graph, args int, members []ir.ID, h ir.ID) ir.Origin {
+	path := func(id ir.ID) (p []int32) { // the outermost call first
+		for c := f.g.Nodes[id].Call; c > 0; c = f.g.Calls[c].Parent {
+			p = append(p, c)
+		}
+		slices.Reverse(p)
+		return p
+	}
+	own, o := path(h), f.g.Origin(h)
+	common := len(own)
+	for _, m := range members {
+		p := path(m)
+		for common = min(common, len(p)); common > 0 && p[common-1] != own[common-1]; {
+			common--
+		}
+	}
+	if common < len(own) {
+		o.Span, o.Call = f.g.Calls[own[common]].Span, f.g.Calls[own[common]].Parent
+	}
+	inner := map[int32]int32{o.Call: 0}
+	for k, m := range members {
+		for _, c := range path(m)[common:] {
+			if _, ok := inner[c]; !ok {
+				call := f.g.Calls[c]
+				call.Parent, inner[c] = inner[call.Parent], int32(len(b.Calls))
+				b.Calls = append(b.Calls, call)
+			}
+		}
+		b.Nodes[args+k].Call = inner[f.g.Nodes[m].Call]
+	}
+	return o
 }
 
 // KeepFrom is the least work, in operations and bytes, that is worth keeping: finding a kept value
