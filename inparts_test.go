@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -120,7 +121,7 @@ func inPartsOf(t *testing.T, text string, ranks, threads int, bytesOf int64, loo
 // inPartsIn returns how many loops of g, and of the rounds in it, read files in parts.
 func inPartsIn(g *ir.Graph) (made int) {
 	for _, n := range g.All() {
-		if n.Op.Name == "inparts" {
+		if strings.HasPrefix(n.Op.Name, "inparts") {
 			made++
 			continue
 		}
@@ -183,6 +184,68 @@ func TestMistakesReadInParts(t *testing.T) {
 	two := "X = read(\"late.csv\")\nY = read(\"early.csv\")\nu = X @ seq(1, 4)\nemit max(u)\nassert max(u) < 0, \"no\"\nemit colsum(Y)"
 	if _, err := Compile(t.Context(), "a.flow", []byte(two), CompileOptions{Ranks: 1, Memory: memory.Limit{Bytes: 4 << 20, By: "this test"}}); err == nil || !strings.Contains(err.Error(), "E605") {
 		t.Errorf("%s\n%v, although the second file would be read before the first one", two, err)
+	}
+}
+
+// TestFilesWrittenInParts: what is computed row by row from a file that does not fit in memory is
+// written part by part. Files and messages are those of a run with all memory. A run that fails leaves
+// no file.
+func TestFilesWrittenInParts(t *testing.T) {
+	t.Chdir(t.TempDir())
+	var csv strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&csv, "%d,0.%03d,%g\n", i%1009, i%997, float64(i%83)*1e-3)
+	}
+	for name, text := range map[string]string{"t.csv": csv.String(), "late.csv": csv.String() + "1,x,3\n"} {
+		if err := os.WriteFile(filepath.Clean(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := compiled(t, "emit rand(200000, 3, seed = 1) - 0.5 to \"x.npy\"", 1).Run(t.Context(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	written := func() map[string]string {
+		all := map[string]string{}
+		names, err := filepath.Glob("out*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			b, err := os.ReadFile(filepath.Clean(name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if all[name] = string(b); os.Remove(name) != nil {
+				t.Fatal(name)
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		text  string
+		loops int
+		files int
+	}{
+		{"X = read(\"x.npy\")\nemit X * 2 - 1 to \"out.npy\"\nemit f32(X) to \"out.f.npy\"\nemit X > 0 to \"out.b.npy\"", 3, 3},
+		{"X = read(\"t.csv\")\nZ = (X - colmean(X)) / colstddev(X)\nemit sum(abs(Z))\nemit Z to \"out.csv\"\nemit rowsum(X) to \"out.tsv\"", 3, 2},
+		{"X = read(\"t.csv\")\nemit X[:, 1..3] to \"out.csv.gz\"\nemit ones(2, 2) to \"out.csv\"\nemit X + 1 to \"out.csv\"", 2, 2},
+		{"X = read(\"x.npy\")\niterate s = 0.5, k = 0 until k >= 2 {\n  next s = s / 2 + mean(X)\n  next k = k + 1\n}\nemit X * s to \"out.npy\"", 2, 1},
+		{"emit 7\nX = read(\"late.csv\")\nemit X * 2 to \"out.csv\"\nemit 8", 1, 0},
+		{"emit 7\nX = read(\"late.csv\")\nemit X * 2 to \"missing/out.csv\"\nemit 8", 1, 0},
+	} {
+		want := inPartsOf(t, c.text, 1, 1, 0, 0)
+		files := written()
+		if len(files) != c.files {
+			t.Errorf("%s\n%d files, want %d", c.text, len(files), c.files)
+		}
+		for threads := 1; threads <= 2; threads++ {
+			if got := inPartsOf(t, c.text, 1, threads, 4200<<10, c.loops); got != want {
+				t.Errorf("%s\n%d threads: %s, want %s", c.text, threads, got, want)
+			}
+			if got := written(); !maps.Equal(got, files) {
+				t.Errorf("%s\n%d threads: other bytes are in the files, or other files are there", c.text, threads)
+			}
+		}
 	}
 }
 

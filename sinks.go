@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"flow/ir"
+	"flow/ir/op"
 	"flow/lang/source"
 )
 
@@ -18,6 +19,9 @@ func (p *Program) checkSinks(out *Output) error {
 	first := map[string]*ir.Node{} // by the file that a path means
 	for i := range p.made.Plan.Graph.Nodes {
 		n := &p.made.Plan.Graph.Nodes[i]
+		if n.Op.Laws.Has(op.Effectful) && n.Region != nil { // a loop that writes a file in parts
+			n = &n.Region.Graph.Nodes[n.Region.Yields[0]]
+		}
 		if n.Op.Name != "emit" {
 			continue
 		}

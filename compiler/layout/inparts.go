@@ -193,7 +193,7 @@ func (f *inParts) wholeFor(r ir.ID, members []ir.ID, parts map[ir.ID]bool) {
 func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
 	n, in := &f.g.Nodes[id], f.g.In(id)
 	var reads []rowReads
-	if d := n.Op; n.Region == nil && (d.Role == op.Slices || d.Fold != op.NoFold && len(in) == 1 || stated(d) || n.Attrs.Int("panel") > 0) {
+	if d := n.Op; n.Region == nil && (d.Role == op.Slices || d.Writes != nil || d.Fold != op.NoFold && len(in) == 1 || stated(d) || n.Attrs.Int("panel") > 0) {
 		reads = slices.Repeat([]rowReads{f.s.ownRows(rows)}, len(in))
 	} else {
 		reads = f.s.readsOf(f.g, id, rows)
@@ -221,6 +221,8 @@ func (f *inParts) call(id ir.ID) *op.Call {
 			c.In = append(c.In, &value.Dense{Elem: t.Elem, Rows: t.Rows, Cols: t.Cols, Stride: t.Cols})
 		case t.IsScalar():
 			c.In = append(c.In, value.Scalar{Elem: t.Elem})
+		case t.Kind == types.Effect:
+			c.In = append(c.In, nil)
 		default:
 			return nil
 		}
@@ -236,8 +238,9 @@ func (f *inParts) call(id ir.ID) *op.Call {
 func (f *inParts) loop(id ir.ID) *partsLoop {
 	n := &f.g.Nodes[id]
 	l := n.Op.Loop
-	window := f.window(id)
-	if !window && (l == nil || l.RowsEach == nil || f.whole[id]) || !n.Op.Laws.Has(op.Pure) || n.Op.Reads != nil || nodes.Sent(f.g, id) || n.Attrs.Int("keep") > 0 {
+	writes := n.Op.Writes != nil && n.Op.Parts(n.Attrs)
+	window := f.window(id) || writes // an iteration is a row
+	if !window && (l == nil || l.RowsEach == nil || f.whole[id] || !n.Op.Laws.Has(op.Pure)) || n.Op.Reads != nil || nodes.Sent(f.g, id) || n.Attrs.Int("keep") > 0 {
 		return nil
 	}
 	rows := 0
@@ -436,7 +439,11 @@ func (f *inParts) build(of *ir.Region, owner []int32) (*ir.Region, []int32) {
 			}
 			r, reads := nodes.RegionOf(f.g, f.table, m, results)
 			o := f.calls(r.Graph, len(reads), m, h)
-			c.Made(f.table, "inparts", x.attrs, r, nodes.Through(c.To, reads), o, results...)
+			row := "inparts"
+			if f.g.Nodes[h].Op.Writes != nil {
+				row = "inparts.write"
+			}
+			c.Made(f.table, row, x.attrs, r, nodes.Through(c.To, reads), o, results...)
 			owned(h)
 		}
 	}

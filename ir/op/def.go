@@ -181,6 +181,9 @@ type Def struct {
 	// none. Looked lists the files that the type rule has read, sorted by name.
 	Reads  func(a *Attrs) string
 	Looked func() []Looked
+	// Writes begins to write the rows of operand 0 of a call to a file. Chunks must come in ascending
+	// order. Parts reports whether a node can be run so. nil: no rows can be written alone.
+	Writes func(c *Call) (LoopBody, error)
 	// Parts reports whether a node with these attributes reads no more of its file than it returns. Of
 	// other files one rank reads all, and sends parts. nil: it reads all.
 	Parts func(a *Attrs) bool

@@ -284,6 +284,9 @@ func (r *csvReader) width(n int) error {
 	return e.help("a missing value is an empty field or NA between two separators; a text above the table is to be cut off")
 }
 
+// noHead writes nothing: a table of numbers begins with its first row.
+func noHead(*bufio.Writer, *value.Dense) error { return nil }
+
 func writeCSV(w *bufio.Writer, d *value.Dense, o Options) error {
 	var text []byte
 	for i := range d.Rows {

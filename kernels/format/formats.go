@@ -26,19 +26,22 @@ type form struct {
 	// The sparse forms; nil where the format has none. A format without read has only these.
 	readSparse  func(in *input, o Options, headOnly bool) (Header, *value.CSR, error)
 	writeSparse func(w *bufio.Writer, m *value.CSR) error
-	placed      bool // an element's place in the file follows from its row and column: see ReadPart
+	// head writes what comes before the rows. write then writes rows, of which there may be more. nil:
+	// write writes a whole matrix.
+	head   func(w *bufio.Writer, d *value.Dense) error
+	placed bool // an element's place in the file follows from its row and column: see ReadPart
 }
 
 // forms is the list of formats. It is a function because package variables that hold functions can
 // be changed.
 func forms() []form {
 	return []form{
-		{"mtx", MatrixMarket, 0, readMatrixMarket, writeMatrixMarket, readMarketSparse, writeMarketSparse, false},
-		{"npy", NPY, 0, readNPY, writeNPY, nil, nil, true},
-		{"csv", CSV, ',', readCSV, writeCSV, nil, nil, false},
-		{"tsv", CSV, '\t', readCSV, writeCSV, nil, nil, false},
-		{"csr", CSR, 0, nil, nil, readCSR, writeCSR, false},
-		{"pgm", Unwritable, 0, readPGM, writePGM, nil, nil, false},
+		{"mtx", MatrixMarket, 0, readMatrixMarket, writeMatrixMarket, readMarketSparse, writeMarketSparse, nil, false},
+		{"npy", NPY, 0, readNPY, writeNPY, nil, nil, headNPY, true},
+		{"csv", CSV, ',', readCSV, writeCSV, nil, nil, noHead, false},
+		{"tsv", CSV, '\t', readCSV, writeCSV, nil, nil, noHead, false},
+		{"csr", CSR, 0, nil, nil, readCSR, writeCSR, nil, false},
+		{"pgm", Unwritable, 0, readPGM, writePGM, nil, nil, nil, false},
 	}
 }
 
@@ -178,28 +181,82 @@ func Write(w io.Writer, path string, v value.Value, o Options) error {
 	if ok && f.write == nil || isSparse && f.writeSparse == nil || !ok && !isSparse {
 		return failf(Unwritable, path, "a %s cannot be written to .%s", v.Type(), f.name)
 	}
-	out := w
-	var z *gzip.Writer
+	r := rowsTo(w, path, f, compressed, o)
+	switch {
+	case isSparse:
+		err = f.writeSparse(r.b, m)
+	case f.head != nil:
+		if err = f.head(r.b, d); err == nil {
+			err = f.write(r.b, d, o)
+		}
+	default:
+		err = f.write(r.b, d, o)
+	}
+	if err != nil {
+		return r.failed(err)
+	}
+	return r.End()
+}
+
+// RowWriter writes a dense matrix some rows at a time.
+type RowWriter struct {
+	path string
+	f    form
+	o    Options
+	b    *bufio.Writer
+	z    *gzip.Writer // nil: the file is not compressed
+}
+
+func rowsTo(w io.Writer, path string, f form, compressed bool, o Options) *RowWriter {
+	r := &RowWriter{path: path, f: f, o: o}
 	if compressed {
-		z = gzip.NewWriter(w)
-		out = z
+		r.z = gzip.NewWriter(w)
+		w = r.z
 	}
-	b := bufio.NewWriterSize(out, bufferSize)
-	if isSparse {
-		err = f.writeSparse(b, m)
-	} else {
-		err = f.write(b, d, o)
+	r.b = bufio.NewWriterSize(w, bufferSize)
+	return r
+}
+
+// WritesRows reports whether a file of this name can be written some rows at a time.
+func WritesRows(path string, o Options) bool {
+	f, _, err := choose(path, o)
+	return err == nil && f.head != nil
+}
+
+// WriteRows begins to write matrix d in the format that Write would write. WritesRows must report true.
+func WriteRows(w io.Writer, path string, d *value.Dense, o Options) (*RowWriter, error) {
+	f, compressed, err := choose(path, o)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = b.Flush()
+	if o.Sep == 0 {
+		o.Sep = f.sep
 	}
-	if err == nil && z != nil {
-		err = z.Close()
+	r := rowsTo(w, path, f, compressed, o)
+	if err := f.head(r.b, d); err != nil {
+		return nil, r.failed(err)
 	}
+	return r, nil
+}
+
+// Write writes the next rows, which are all rows of d.
+func (r *RowWriter) Write(d *value.Dense) error { return r.failed(r.f.write(r.b, d, r.o)) }
+
+// End completes the file.
+func (r *RowWriter) End() error {
+	err := r.b.Flush()
+	if err == nil && r.z != nil {
+		err = r.z.Close()
+	}
+	return r.failed(err)
+}
+
+// failed returns err with the file's name.
+func (r *RowWriter) failed(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
-		e.File = path
+		e.File = r.path
 	} else if err != nil {
-		err = failf(Unwritable, path, "cannot be written: %v", reason(err))
+		err = failf(Unwritable, r.path, "cannot be written: %v", reason(err))
 	}
 	return err
 }

@@ -265,7 +265,7 @@ func (h *npyHeader) dimensions(shape string) string {
 	return ""
 }
 
-func writeNPY(w *bufio.Writer, d *value.Dense, _ Options) error {
+func headNPY(w *bufio.Writer, d *value.Dense) error {
 	descr := map[types.Elem]string{types.F64: "<f8", types.F32: "<f4", types.I64: "<i8", types.Bool: "|b1"}[d.Elem]
 	if descr == "" {
 		return failf(Unwritable, "", "a %s cannot be written to .npy", d.Type())
@@ -277,7 +277,11 @@ func writeNPY(w *bufio.Writer, d *value.Dense, _ Options) error {
 	text += strings.Repeat(" ", pad) + "\n"
 	w.WriteString(npyMagic + "\x01\x00")
 	w.Write(binary.LittleEndian.AppendUint16(nil, uint16(len(text))))
-	w.WriteString(text)
+	_, err := w.WriteString(text)
+	return err
+}
+
+func writeNPY(w *bufio.Writer, d *value.Dense, _ Options) error {
 	row := make([]byte, 0, d.Cols*d.Elem.Size())
 	for i := range d.Rows {
 		row = row[:0]

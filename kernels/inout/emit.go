@@ -49,7 +49,11 @@ func emitRow() *op.Def {
 		},
 		Eg:   []op.Example{{Program: "emit 0.5 as \"half\"\nemit eye(2) as \"I\"", Output: "half: 0.5\nI:\n1 0\n0 1\n"}},
 		Type: emitType, Ref: func(c *op.Call) (value.Value, error) { return nil, emitKernel(c) }, Laws: op.Effectful, Shard: op.Shard{Kind: op.ShardSink}, Cost: define.CopyWork,
-		Kernel: emitKernel, Shows: shows,
+		Kernel: emitKernel, Shows: shows, Writes: beginRows,
+		Parts: func(a *op.Attrs) bool {
+			o, err := readOptions(a)
+			return err == nil && !shows(a) && drawnForm(a) == "" && format.WritesRows(a.Str("to"), o)
+		},
 	}
 }
 
@@ -166,19 +170,72 @@ func taken(c *op.Call) bool {
 	return t.Take(c.Attrs.Str("label"), v)
 }
 
-// emitFile writes to a sink of the environment, which keeps half files from being seen.
-func emitFile(c *op.Call, to string) error {
-	o, err := readOptions(c.Attrs)
-	if err != nil {
-		return err
+// sinkOf opens the file of an emit, and returns how it is written.
+func sinkOf(c *op.Call, to string) (w io.WriteCloser, o format.Options, err error) {
+	if o, err = readOptions(c.Attrs); err != nil {
+		return nil, o, err
 	}
-	w, err := c.Env.Create(to)
-	if err != nil {
+	if w, err = c.Env.Create(to); err != nil {
 		f := op.Failf(define.CodeUnwritten, "%s: cannot be written: %v", to, err)
 		if errors.Is(err, fs.ErrNotExist) {
-			return f.WithHelp("make its directory first")
+			return nil, o, f.WithHelp("make its directory first")
 		}
-		return f
+		return nil, o, f
+	}
+	return w, o, nil
+}
+
+// rowsSink is an emit whose matrix is made in parts.
+type rowsSink struct {
+	d    *value.Dense
+	to   string
+	file io.WriteCloser
+	w    *format.RowWriter
+}
+
+// beginRows opens the file of an emit, and writes what comes before the rows.
+func beginRows(c *op.Call) (op.LoopBody, error) {
+	to := c.Attrs.Str("to")
+	file, o, err := sinkOf(c, to)
+	if err != nil {
+		return nil, err
+	}
+	x := &rowsSink{d: c.Dense(0), to: to, file: file}
+	if x.w, err = format.WriteRows(file, to, x.d, o); err != nil {
+		x.Quit()
+		return nil, fileFailure(err)
+	}
+	return x, nil
+}
+
+// Chunk writes rows lo..hi-1, which follow those of the call before.
+func (x *rowsSink) Chunk(_, lo, hi int) error {
+	if err := x.w.Write(x.d.View(lo, 0, hi-lo, x.d.Cols)); err != nil {
+		return fileFailure(err)
+	}
+	return nil
+}
+
+// End completes the file.
+func (x *rowsSink) End() error {
+	err := x.w.End()
+	if cerr := x.file.Close(); err == nil && cerr != nil {
+		err = &format.Error{Cause: format.Unwritable, File: x.to, Msg: "cannot be written: " + cerr.Error()}
+	}
+	if err != nil {
+		return fileFailure(err)
+	}
+	return nil
+}
+
+// Quit closes the file of a run that fails. The environment removes it.
+func (x *rowsSink) Quit() { _ = x.file.Close() }
+
+// emitFile writes to a sink of the environment, which keeps half files from being seen.
+func emitFile(c *op.Call, to string) error {
+	w, o, err := sinkOf(c, to)
+	if err != nil {
+		return err
 	}
 	if isDrawn(c.In[0].Type(), c.Attrs) {
 		if err = draw(w, c.In[0], c.Attrs); err != nil {

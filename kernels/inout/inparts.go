@@ -23,7 +23,10 @@ import (
 //
 // A matrix that is made in parts has addresses for all of its rows. So kernels and compiled loops are
 // those of whole matrices.
-func inParts() *op.Def {
+//
+// The first row is for results in memory. The other one has an effect: it writes the rows to a file, in
+// one chunk, since they must come in order.
+func inParts() (loop, written *op.Def) {
 	run := &op.Loop{
 		Rows: func(s *op.Sig, _ types.Type) int {
 			if s.Attrs.Int("each") > 1 {
@@ -33,11 +36,14 @@ func inParts() *op.Def {
 		},
 		Space: func(c *op.Call) (n, leaf int) {
 			each := c.Attrs.Int("each")
-			return (c.Attrs.Int("rows") + each - 1) / each, c.Attrs.Int("part")
+			if n = (c.Attrs.Int("rows") + each - 1) / each; c.Def.Laws.Has(op.Effectful) {
+				return n, n
+			}
+			return n, c.Attrs.Int("part")
 		},
 		Begin: func(c *op.Call, workers int) (op.LoopBody, error) { return beginParts(c, workers) },
 	}
-	return define.OfBody(op.Def{
+	loop = define.OfBody(op.Def{
 		Name: "inparts",
 		Doc:  "inparts goes over rows of files that it reads part by part, so that no file is in memory as a whole; the compiler makes it where memory is scarce.",
 		Cost: func(s *op.Sig, out types.Type) op.Work {
@@ -51,6 +57,10 @@ func inParts() *op.Def {
 		},
 		Loop: run,
 	})
+	w := *loop
+	w.Name, w.Laws, w.Shard = "inparts.write", op.Effectful, op.Shard{Kind: op.ShardSink}
+	w.Doc = "inparts.write is inparts for a matrix that is written to a file."
+	return loop, &w
 }
 
 // lastOf returns the index of the action of a body that is the loop: the last one but for parts of its
@@ -142,6 +152,11 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 		of, err := last.Def.Look(&last)
 		x.body = &copied{of: of, to: last.Result(), row: int(last.Attrs.Ints("at")[0])}
 		return x, err
+	case last.Def.Writes != nil:
+		if x.body, err = last.Def.Writes(&last); err != nil {
+			return nil, x.first(len(x.made), err)
+		}
+		return x, nil
 	case last.Def.Loop == nil:
 		return nil, errors.New("BUG: inparts ends with " + last.Def.Name + ", which is no loop")
 	}

@@ -6,5 +6,6 @@ import "flow/ir/op"
 // table, streams in in.
 func Rows(in *Input) []*op.Def {
 	files := newFileCache(in)
-	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow(), inParts()}
+	loop, written := inParts()
+	return []*op.Def{readRow(files), readGraphRow(files), emitRow(), assertRow(), loop, written}
 }
