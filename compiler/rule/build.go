@@ -116,7 +116,8 @@ func (p *plan) add(pat *pattern, place int) (ref, bool) {
 	return p.node(d, attrs, in)
 }
 
-// node returns an operator among the nodes that are planned or matched, or plans it.
+// node returns an operator among the nodes that are planned or matched, or plans it: as a constant, if
+// the types of its inputs tell its value.
 func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 	g := p.m.s.g
 	for _, id := range p.m.inner {
@@ -141,6 +142,11 @@ func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 	t, err := d.Type(sig)
 	if err != nil {
 		return 0, false
+	}
+	if d.Shape != nil { // a size that is known reads nothing: ranks would bring all rows to its reader
+		if v, err := d.Shape(sig.In); err == nil && v != nil {
+			return p.scalar(v.(value.Scalar)), true
+		}
 	}
 	p.nodes = append(p.nodes, planned{d, attrs, in, t})
 	return ^ref(len(p.nodes) - 1), true
