@@ -146,7 +146,13 @@ var conditionWords = map[string]func(x []operand) bool{
 	},
 	// uncoded(x): x is not made of a matrix of codes element by element. A sum of one needs no matrix,
 	// only the codes.
-	"uncoded": func(x []operand) bool { return !coded(x[0].m.s.g, x[0].id, codedDepth) },
+	"uncoded": func(x []operand) bool { return !madeOf(x[0].m.s.g, x[0].id, codedDepth, codes) },
+	// plain(Class): the matched rows read nothing that operators on tiles make, element by element. Of
+	// a product whose triangle alone is read, half need not be computed.
+	"plain": func(x []operand) bool {
+		m := x[0].m
+		return !slices.ContainsFunc(m.rest, func(id ir.ID) bool { return madeOf(m.s.g, id, plainDepth, tiles) })
+	},
 	// ofmore(p, x, y): x and y have as many rows, and at least twice as many as window p.
 	"ofmore": func(x []operand) bool {
 		rows := x[1].typ.Rows
@@ -303,6 +309,9 @@ var attributeWords = map[string]func(x []operand) (op.Val, bool){
 	},
 	"height": func(x []operand) (op.Val, bool) { return op.Int(window(x[0])[2]), true },
 	"width":  func(x []operand) (op.Val, bool) { return op.Int(window(x[0])[3]), true },
+	// nrow(x), ncol(x): the shape of x.
+	"nrow": func(x []operand) (op.Val, bool) { return op.Int(x[0].typ.Rows), x[0].typ.Known() },
+	"ncol": func(x []operand) (op.Val, bool) { return op.Int(x[0].typ.Cols), x[0].typ.Known() },
 }
 
 // window is an attribute [first row, first column, rows, columns], or [row, column] of one element.
@@ -423,13 +432,17 @@ func compileCondition(text string) (condition, error) {
 	return condition{conditionWords[word], args}, err
 }
 
-// codedDepth is the number of operators through which coded looks for a matrix of codes.
-const codedDepth = 4
+// codedDepth and plainDepth are the numbers of operators through which codes and tiles are looked for.
+const codedDepth, plainDepth = 4, 8
 
-// coded reports whether node id is a matrix of codes, or made of one by at most depth elementwise
+// codes reports a matrix of codes, tiles the result of a product or of another operator on tiles.
+func codes(d *op.Def) bool { return d.Role == op.Codes }
+func tiles(d *op.Def) bool { return d.Shard.Kind == op.ShardContract }
+
+// madeOf reports whether node id is such an operator's, or made of one by at most depth elementwise
 // operators.
-func coded(g *ir.Graph, id ir.ID, depth int) bool {
+func madeOf(g *ir.Graph, id ir.ID, depth int, such func(d *op.Def) bool) bool {
 	d := g.Nodes[id].Op
-	return d.Role == op.Codes || depth > 0 && d.Laws.Has(op.Elementwise) &&
-		slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return coded(g, x, depth-1) })
+	return such(d) || depth > 0 && d.Laws.Has(op.Elementwise) &&
+		slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return madeOf(g, x, depth-1, such) })
 }

@@ -117,6 +117,12 @@ func elementwise() []Rule {
 }
 
 func choices() []Rule {
+	const down, along = "seq(){a=0, b=nrow(root), step=1}", "seq(){a=0, b=ncol(root), step=1}"
+	var triangles []string
+	for _, w := range [][2]string{{"lower(Elementwise(..)!){unit=false, strict=false}", "ge"}, {"lower(Elementwise(..)!){unit=false, strict=true}", "gt"},
+		{"upper(Elementwise(..)!){strict=false}", "le"}, {"upper(Elementwise(..)!){strict=true}", "lt"}} {
+		triangles = append(triangles, w[0]+" -> ifelse("+w[1]+"("+down+", t("+along+")), Elementwise(..), 0)")
+	}
 	return []Rule{
 		{
 			Name:     "choose-known",
@@ -138,6 +144,15 @@ func choices() []Rule {
 			Rewrites: []string{"ifelse(c, x, x) -> x"},
 			Where:    []string{"total(c)"},
 			Wrong:    []Wrong{{Rewrite: "ifelse(eq(a, b), a, b) -> b", Why: "0 == -0, and the choice is the first"}},
+		},
+		{
+			Name: "choose-triangle",
+			Doc: "A triangle of an elementwise result is a choice by the places, if nothing else reads the rest. It fuses then as other choices do, " +
+				"and is not stored for the reductions that read it.",
+			Rewrites: triangles,
+			Where:    []string{"plain(Elementwise)"},
+			Wrong: []Wrong{{Rewrite: "lower(Elementwise(..)!){unit=false, strict=false} -> mul(ge(" + down + ", t(" + along + ")), Elementwise(..))",
+				Why: "0 times inf is nan, 0 times -1 is -0"}},
 		},
 		{
 			Name:     "swap-choice",
