@@ -135,25 +135,6 @@ v11 = add v2, v3`
 	}
 }
 
-// TestDivisionByConstant: no vector is divided by a known integer, and a rest and a quotient of the
-// same numbers share what comes before them.
-func TestDivisionByConstant(t *testing.T) {
-	n, err := loop.Parse("nest(%0: i64[]) (i: 0..%0.rows) {\nv0 = load %0[i, 0]\nv1 = i64 10\nv2 = mod v0, v1\nv3 = idiv v0, v1\nv4 = xor v2, v3\nstore out0[i, 0] v4\n} : (i64[%0.rows, 1])", loop.Standard{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := lowered(avx512, n, []Layout{{Unit: true}}, []Layout{{Unit: true}}, loop.FastLevels, Schedule{together: 1}, &workshop{})
-	for op, most := range map[Op]int{VDIVPD: 0, VRNDSCALEPD: 0, VSUBPD: 2} {
-		count := 0
-		for depth := range 4 {
-			count += l.stepsOf(op, depth)
-		}
-		if count > 2*most { // the loop over whole vectors and that over the rest
-			t.Errorf("%d of %s, expected at most %d", count, forms[op].name, 2*most)
-		}
-	}
-}
-
 // TestWords: vectors of f64 become i64 if all lanes fit into 32 bits, and if some do not.
 func TestWords(t *testing.T) {
 	n, err := loop.Parse("nest(%0: f64[]) (i: 0..%0.rows) {\nv0 = load %0[i, 0]\nv1 = f64 -9.223372036854775808e18\nv2 = le v1, v0\nv3 = f64 9.223372036854775808e18\nv4 = lt v0, v3\nv5 = and v2, v4\ncheck 0 v5, v0\nv6 = to_i64 v0\nstore out0[i, 0] v6\n} : (i64[%0.rows, 1])", loop.Standard{})

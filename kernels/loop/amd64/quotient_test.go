@@ -88,3 +88,22 @@ func TestQuotients(t *testing.T) {
 		}
 	}
 }
+
+// TestDivisionByConstant: no vector is divided by a known integer, and a rest and a quotient of the
+// same numbers share what comes before them.
+func TestDivisionByConstant(t *testing.T) {
+	n, err := loop.Parse("nest(%0: i64[]) (i: 0..%0.rows) {\nv0 = load %0[i, 0]\nv1 = i64 10\nv2 = mod v0, v1\nv3 = idiv v0, v1\nv4 = xor v2, v3\nstore out0[i, 0] v4\n} : (i64[%0.rows, 1])", loop.Standard{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := lowered(avx512, n, []Layout{{Unit: true}}, []Layout{{Unit: true}}, loop.FastLevels, Schedule{together: 1}, &workshop{})
+	for op, most := range map[Op]int{VDIVPD: 0, VRNDSCALEPD: 0, VSUBPD: 2} {
+		count := 0
+		for depth := range 4 {
+			count += l.stepsOf(op, depth)
+		}
+		if count > 2*most { // the loop over whole vectors and that over the rest
+			t.Errorf("%d of %s, expected at most %d", count, forms[op].name, 2*most)
+		}
+	}
+}
