@@ -37,6 +37,48 @@ emit s
 emit colsum(Y)`, 4, 0},
 }
 
+// wide is decompositions of matrices with few rows and many columns, and of transposes.
+var wide = []spreadProgram{
+	{"wide values", "X = rand(5, 3000, seed = 1) - 0.5\nemit t(svdvals(X))\nemit rank(X)\nemit rank(X, tol = 26)", 3, 0},
+	{"wide values of several folds", "X = rand(5, 9000, seed = 1)\nY = rbind(X, 2 * X)\nemit t(svdvals(Y))\nemit rank(f32(Y))", 4, 0},
+	{"values of a transpose", "X = rand(3000, 5, seed = 1) - 0.5\nemit t(svdvals(t(X)))\nemit rank(t(X))\nemit sum(svdu(t(X)))", 3, 0},
+	{"a transpose that others read", "X = rand(3000, 5, seed = 1) - 0.5\nY = t(X)\nemit t(svdvals(Y))\nemit sum(abs(Y)) + sum(rowmax(Y))", 3, 0},
+	{"wide vectors", "X = rand(5, 3001, seed = 1) - 0.5\nU = svdu(X)\nV = svdv(X)\nemit U\nemit V[700..703, :]\nemit sum(V)\nemit sum(abs(t(X) - (V * t(svdvals(X))) @ t(U))) < 1e-9", 3, 0},
+	{"wide right vectors first", "X = f32(rand(5, 3001, seed = 3)) - f32(0.5)\nemit sum(svdv(X))\nemit svdu(X)\nemit svdu(0 * X)\nemit sum(svdv(0 * X))", 3, 0},
+	{"the pseudo-inverse of a wide matrix", "X = rand(5, 3000, seed = 1) - 0.5\nP = pinv(X)\nemit P[1400..1403, :]\nemit X @ P\nemit sum(pinv(rbind(X, 2 * X)))\nemit sum(pinv(X, tol = 15.6))\nemit sum(pinv(f32(X)))", 3, 0},
+	{"wide in rounds", `X = rand(6, 2700, seed = 1)
+iterate Y = X, s = 0.0 times 3 {
+  next s = s + svdvals(Y)[0, 0] + svdu(Y)[0, 0] + svdvals(t(Y))[1, 0]
+  next Y = Y - 0.01 * t(svdv(Y)) + 0.001 * t(pinv(Y))
+}
+emit s
+emit rowsum(Y)`, 4, 0},
+}
+
+// Ranks share the decompositions of a wide matrix, with the bits of one rank. They fold its transpose,
+// and the transpose of a tall matrix is that matrix.
+func TestWideMatrices(t *testing.T) {
+	spreadAlike(t, wide)
+	sendsAsPredicted(t, wide)
+	for _, x := range plan.Layouts(compiledFor(t, "X = rand(300000, 40, seed = 1)\nemit t(svdvals(t(X)))", 3).Plan) {
+		if x.Op == "t.blocks" || x.Op == "rand" && x.Bytes > 2<<20 {
+			t.Errorf("%s sends %v bytes", x.Op, x.Bytes)
+		}
+	}
+	folds := 0
+	for _, x := range plan.Layouts(compiledFor(t, "X = rand(40, 300000, seed = 1)\nemit sum(pinv(X))\nemit svdu(X)", 3).Plan) {
+		if x.Op == "svd.fold" {
+			folds++
+		}
+		if x.Op == "svd.heads" {
+			t.Error("signs of a wide matrix follow from the vectors on the left")
+		}
+	}
+	if folds != 1 {
+		t.Errorf("%d folds, not 1", folds)
+	}
+}
+
 // Ranks share the singular values of a tall matrix, with the bits of one rank.
 func TestTallMatrices(t *testing.T) {
 	spreadAlike(t, tall)
@@ -94,8 +136,12 @@ func TestTallMatricesHaveRests(t *testing.T) {
 
 // The first number that is none is reported, whichever ranks find others.
 func TestTallMatricesFail(t *testing.T) {
-	for _, word := range []string{"svdvals", "rank", "svdu", "svdv", "pinv"} {
-		text := "X = rand(3000, 3, seed = 1)\nk = seq(0, 3000)\nemit sum(" + word + "(ifelse(k == 700 or k == 1900 or k == 2900, 0 / (k - k), X)))"
+	for k, word := range []string{"svdvals", "rank", "svdu", "svdv", "pinv", "svdvals", "rank", "svdu", "svdv", "pinv"} {
+		text, first := "X = rand(3000, 3, seed = 1)\nk = seq(0, 3000)\nemit sum("+word+"(ifelse(k == 700 or k == 1900 or k == 2900, 0 / (k - k), X)))", "(700, 0)"
+		if k >= 5 { // the first row of the transpose that has one is 1, and there column 2900 comes first
+			text, first = "X = rand(3000, 5, seed = 1)\nk = seq(0, 3000)\nj = t(seq(0, 5))\n"+
+				"B = ifelse(k == 700 and j == 3 or k == 2900 and j == 1 or k == 2950 and j == 1, 0 / (k - k), X)\nemit sum("+word+"(t(B)))", "(1, 2900)"
+		}
 		for _, ranks := range []int{2, 3, 5} {
 			c, err := compileTiny(tinyTable(t), text, ranks, false, apart)
 			if err != nil {
@@ -103,7 +149,7 @@ func TestTallMatricesFail(t *testing.T) {
 			}
 			_, want := eval.Run(c.Program, nil)
 			var f *op.Failure
-			if !errors.As(want, &f) || !strings.HasPrefix(f.Msg, word+": element (700, 0)") {
+			if !errors.As(want, &f) || !strings.HasPrefix(f.Msg, word+": element "+first) {
 				t.Fatal(want)
 			}
 			for k, o := range slowTransports {

@@ -363,18 +363,34 @@ func (s *spreader) balanced(rows, unit int) (most int) {
 // foldReads returns the reads of a row that reduces a tall matrix block by block (op.Folding): a rank
 // reads the rows of its blocks.
 func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	f, in := g.Nodes[id].Op.Folds, g.In(id)
-	if f == nil || !nodes.Dividable(g.Type(in[0])) {
+	in := g.In(id)
+	f, from, turned := foldOf(g, id)
+	if f == nil || !nodes.Dividable(from) || turned && !(partial[0] && s.turns(from)) {
 		return nil, elsewise
 	}
-	by, from := s.table.Must(f.By), g.Type(in[0])
-	sig := &op.Sig{Def: by, In: g.Types(nil, in...)}
+	by := s.table.Must(f.By)
+	sig := &op.Sig{Def: by, In: slices.Repeat([]types.Type{from}, len(in))}
 	t, err := by.Type(sig)
 	if err != nil || min(t.Rows, from.Rows) < s.ranks {
 		return nil, elsewise
 	}
+	if turned {
+		return []rowReads{{turned: true}}, ""
+	}
 	reads = slices.Repeat([]rowReads{{rows: rowsFor(spanNeeds(by, sig, t), s.windowsIn(t.Rows, op.Val{}), from.Rows)}}, len(in))
 	return reads, unless(slices.Contains(partial, true) || s.workOf(g, id) >= GatherSpreads*float64(s.from), whyLittle)
+}
+
+// foldOf returns how ranks share a row that reduces a tall matrix block by block, nil for other rows,
+// and the type of that matrix, which is input 0 or, if turned, its transpose.
+func foldOf(g *ir.Graph, id ir.ID) (f *op.Folding, t types.Type, turned bool) {
+	if f = g.Nodes[id].Op.Folds; f == nil {
+		return nil, t, false
+	}
+	if t = g.Type(g.In(id)[0]); f.Wide != nil && t.Rows < t.Cols {
+		return f.Wide, types.DenseOf(t.Elem, t.Cols, t.Rows), true
+	}
+	return f, t, false
 }
 
 // foldedTall makes the new nodes of a row for which foldReads returns reads:
@@ -387,23 +403,23 @@ func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 //	%1 = svdu(%0)      ->   states as above;  %5 = svd.top(%4);  %6 = svd.unfold(%3, %5);  %7 = svd.unfold(%1, %6)
 //	                        %8 = svd.heads(%7);  %9 = svdu.folded(%7, %5, %8), and gathers between them
 func (x *spreadGraph) foldedTall(id ir.ID, reads []rowReads) {
-	n, from := &x.old.Nodes[id], x.old.In(id)[0]
-	t, f := x.old.Type(from), n.Op.Folds
+	n := &x.old.Nodes[id]
+	f, t, turned := foldOf(x.old, id)
 	x.saved += x.spared(x.workOf(x.old, id))
 	attrs := n.Attrs
 	if f.Again != "" {
-		attrs = attrs.With("n", op.Int(t.Rows)).With("elem", op.Str(t.Elem.String()))
+		attrs = attrs.With("n", op.Int(t.Rows)).With("elem", op.Str(t.Elem.String())).With("of", op.Str(n.Op.Source()))
+	}
+	if turned {
+		attrs = attrs.With("turned", op.Bool(true))
 	}
 	if f.Vectors == nil {
 		states, _ := x.statesOf(id, reads)
 		x.to[id] = x.typed(id, x.table.Must(f.Of), attrs, states)
 		return
 	}
-	v, ok := x.vectors[from]
-	if !ok {
-		v = x.vectorsOf(id, reads)
-		x.vectors[from] = v
-	}
+	v := x.vectorsOf(id, reads)
+	x.vectors[x.old.In(id)[0]] = v
 	if !f.Vectors.Long {
 		x.to[id] = x.typed(id, x.table.Must(f.Of), attrs, v.top, v.heads)
 		return
@@ -430,9 +446,12 @@ type fold struct {
 // there are enough of them. It returns the last states, which all ranks have, and the folds if the row
 // needs vectors.
 func (x *spreadGraph) statesOf(id ir.ID, reads []rowReads) (states ir.ID, folds []fold) {
-	f, t := x.old.Nodes[id].Op.Folds, x.old.Type(x.old.In(id)[0])
+	f, t, turned := foldOf(x.old, id)
 	of := op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(x.old.Nodes[id].Op.Source())})
 	in, by, rows := x.reachAll(id, reads), x.table.Must(f.By), t.Rows
+	if turned {
+		in[0], of = x.spanned(id, by, of, op.Val{}, in[0]), of.With("turned", op.Bool(true))
+	}
 	for made := in[0]; ; {
 		state := nodes.TypeOf(by, of, x.g.Types(nil, in...)...)
 		if f.Vectors == nil {

@@ -427,17 +427,29 @@ func (s *spreader) allOn(rank, rows int) op.Val {
 }
 
 // vectors has the new nodes for the singular vectors of a tall matrix (op.Unfolding). Each rank has its
-// own rows of long, and all rows of the others.
-type vectors struct{ long, top, heads ir.ID }
+// own rows of long, and all rows of the others. Without a reader of long and heads, these are not made.
+type vectors struct {
+	long, top, heads ir.ID
+	folds            []fold
+	unfolded         bool
+}
 
 // vectorsOf makes the vectors of the tall matrix that old node id reads. Blocks and rows are each
 // shared evenly, so a block may have rows of two ranks. Both unfold it.
-func (x *spreadGraph) vectorsOf(id ir.ID, reads []rowReads) (v vectors) {
-	n := &x.old.Nodes[id]
-	states, folds := x.statesOf(id, reads)
-	top, by, heads := x.table.Must(n.Op.Folds.Vectors.Top), x.table.Must(n.Op.Folds.Vectors.By), x.table.Must(n.Op.Folds.Vectors.Heads)
-	v.top = x.typed(id, top, nil, states)
-	v.long = v.top
+func (x *spreadGraph) vectorsOf(id ir.ID, reads []rowReads) vectors {
+	f, of, turned := foldOf(x.old, id)
+	v, ok := x.vectors[x.old.In(id)[0]]
+	if !ok {
+		var states ir.ID
+		states, v.folds = x.statesOf(id, reads)
+		v.top = x.typed(id, x.table.Must(f.Vectors.Top), op.MakeAttrs(op.Attr{Name: "of", Val: op.Str(x.old.Nodes[id].Op.Source())}, op.Attr{Name: "n", Val: op.Int(of.Rows)}), states)
+		v.heads = v.top
+	}
+	if v.unfolded || turned && !f.Vectors.Long {
+		return v
+	}
+	v.long, v.unfolded = v.top, true
+	folds, by, heads := v.folds, x.table.Must(f.Vectors.By), x.table.Must(f.Vectors.Heads)
 	for k := len(folds) - 1; k >= 0; k-- {
 		f, unit, t := folds[k], op.Val{}, x.g.Type(v.long)
 		if k == 0 {
@@ -452,6 +464,8 @@ func (x *spreadGraph) vectorsOf(id ir.ID, reads []rowReads) (v vectors) {
 		v.long = x.typed(id, by, attrs, blocks, v.long)
 		x.g.Nodes[v.long].Attrs = x.sharing(attrs, f.rows, unit)
 	}
-	v.heads = x.gatherOf(id, nil, x.ownStates(x.typed(id, heads, nil, x.spanned(id, heads, nil, op.Val{}, v.long))))
+	if !turned {
+		v.heads = x.gatherOf(id, nil, x.ownStates(x.typed(id, heads, nil, x.spanned(id, heads, nil, op.Val{}, v.long))))
+	}
 	return v
 }

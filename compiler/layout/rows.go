@@ -388,17 +388,44 @@ func (s *spreader) transposeReads(g *ir.Graph, id ir.ID, partial []bool) (reads 
 	return []rowReads{{turned: true}}, unless(elements(g.Type(id)) >= GatherSpreads*float64(s.from) || s.all, elsewise)
 }
 
-// transpose makes the new nodes of a transpose.
+// transpose makes the new nodes of a transpose. There are none if all its readers fold its transpose
+// (foldOf): turnedRows returns the rows of the operand to them, and nothing else reads x.to.
 func (x *spreadGraph) transpose(id ir.ID, reads []rowReads) {
+	if x.onlyFolded(id) {
+		x.to[id], x.partial[id] = x.to[x.old.In(id)[0]], true
+		return
+	}
 	x.to[id], x.partial[id] = x.reach(x.old.In(id)[0], reads[0]), true
 	x.saved += x.spared(x.workOf(x.old, id))
 }
 
-// turnedRows returns this rank's rows of the transpose of a partial matrix, an old node.
+// onlyFolded reports whether all readers of a shared transpose fold its transpose. A region may yield
+// it.
+func (x *spreadGraph) onlyFolded(id ir.ID) bool {
+	for r := range x.old.All() {
+		if slices.Contains(x.old.In(r), id) {
+			_, _, turned := foldOf(x.old, r)
+			if !turned || x.old.Placement(r) == ir.Replicated || x.old.Placement(r) == ir.OneRank || x.old.Nodes[r].Attrs.Int("keep") > 0 {
+				return false
+			}
+			if _, why := x.foldReads(x.old, r, []bool{true}); why != "" {
+				return false
+			}
+		}
+	}
+	return !x.inside
+}
+
+// turnedRows returns this rank's rows of the transpose of a partial matrix, an old node. Those of the
+// transpose of a transpose are its own.
 func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
 	made, ok := x.turnedOf[id]
 	if !ok {
-		made = x.turnedBlocks(id, x.own(id))
+		if of := x.old.In(id); x.old.Nodes[id].Op.Shard.Kind == op.ShardTranspose && x.partial[of[0]] {
+			made = x.own(of[0])
+		} else {
+			made = x.turnedBlocks(id, x.own(id))
+		}
 		x.turnedOf[id] = made
 	}
 	return made

@@ -57,6 +57,11 @@ type Folding struct {
 	By, Again, Of string
 	// Vectors makes vectors from what the folds keep. nil: the result follows from the states.
 	Vectors *Unfolding
+	// Wide is how ranks share the call if not input 0 but its transpose is tall: they fold the
+	// transpose. Rows By and Of then have the attribute `turned`. Row Of has to fail for elements that
+	// By does not take, since ranks have the elements in another order than a message names them.
+	// nil: they do not.
+	Wide *Folding
 }
 
 // Unfolding is how ranks make the vectors of a folded matrix, one element for each row of it. Rows By
@@ -68,7 +73,8 @@ type Folding struct {
 // rows, from the vectors of its states. Row Heads(vectors) returns a row for each block of By of the
 // Folding.
 //
-// Row Of of the Folding gets the results of Top and Heads, and before them, if Long, the vectors.
+// Row Of of the Folding gets the results of Top and Heads, and before them, if Long, the vectors. With
+// the attribute `turned` it gets the result of Top twice, because the signs follow from these vectors.
 type Unfolding struct {
 	Top, By, Heads string
 	// Long: row Of returns a row for each row of input 0.

@@ -27,8 +27,12 @@ func Decompositions(set *blas.Set) []*op.Def {
 	vectors := op.Unfolding{Top: "svd.top", By: "svd.unfold", Heads: "svd.heads"}
 	long, turned := vectors, vectors
 	long.Long, turned.Long, turned.Turned = true, true, true
-	folded := func(d *op.Def, v *op.Unfolding) *op.Def {
-		d.Folds = &op.Folding{By: "svd.fold", Again: "svd.refold", Of: d.Name + ".folded", Vectors: v}
+	folded := func(d *op.Def, v *op.Unfolding, wide string, w *op.Unfolding) *op.Def {
+		by := func(of string, v *op.Unfolding) *op.Folding {
+			return &op.Folding{By: "svd.fold", Again: "svd.refold", Of: of + ".folded", Vectors: v}
+		}
+		d.Folds = by(d.Name, v)
+		d.Folds.Wide = by(wide, w)
 		return d
 	}
 	return append([]*op.Def{
@@ -52,7 +56,7 @@ func Decompositions(set *blas.Set) []*op.Def {
 				t, err := floatMatrix(s, 0)
 				return types.DenseOf(t.Elem, lesserDim(t), 1), err
 			},
-			beginSingular(set, false, storeValues)), nil),
+			beginSingular(set, false, storeValues)), nil, "svdvals", nil),
 		folded(decomposition("svdu",
 			"svdu is the left singular vectors of a matrix as columns, in the order of svdvals; the element of each that is greatest in "+
 				"size, the first of equals, is positive. a is (svdu(a) * t(svdvals(a))) @ t(svdv(a)).",
@@ -63,7 +67,7 @@ func Decompositions(set *blas.Set) []*op.Def {
 			},
 			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
 				storeVectors(d, p, out, func() []float64 { return p.Left })
-			})), &long),
+			})), &long, "svdv", &vectors),
 		folded(decomposition("svdv",
 			"svdv is the right singular vectors of a matrix as columns, in the order of svdvals and with the signs that go with svdu.",
 			"n x m", "svdv(3 * eye(2))", "1 0\n0 1\n", 14,
@@ -73,9 +77,9 @@ func Decompositions(set *blas.Set) []*op.Def {
 			},
 			beginSingular(set, true, func(d *decomposed, p *spectrum.Singular, out *value.Dense) {
 				storeVectors(d, p, out, func() []float64 { return p.Right })
-			})), &vectors),
-		folded(rankOf(tol, func(store storing) beginning { return beginSingular(set, false, store) }), nil),
-		folded(pinv(set, tol), &turned),
+			})), &vectors, "svdu", &long),
+		folded(rankOf(tol, func(store storing) beginning { return beginSingular(set, false, store) }), nil, "rank", nil),
+		folded(pinv(set, tol), &turned, "pinv", &long),
 	}, append(folds(set, tol), unfolds(set, tol)...)...)
 }
 

@@ -95,9 +95,24 @@ func finiteCopy(c *op.Call, lower bool) (dense.Grid[float64], error) {
 	return finiteRows(c, 0, c.Dense(0).Rows, lower)
 }
 
-// finiteRows is finiteCopy of rows from..to-1 of the first input. A failure names the row of the
-// matrix, and for a hidden row the word in the program (the attribute `of`).
+// finiteRows is finiteCopy of rows from..to-1 of the first input.
 func finiteRows(c *op.Call, from, to int, lower bool) (dense.Grid[float64], error) {
+	return copyRows(c, from, to, lower, func(i, j int, x float64) error { return notFinite(c, i, j, x) })
+}
+
+// notFinite is the failure for an element of a matrix. For a hidden row it names the word in the
+// program (the attribute `of`).
+func notFinite(c *op.Call, i, j int, x float64) error {
+	of := c.Def.Source()
+	if c.Def.Hidden {
+		of = c.Attrs.Str("of")
+	}
+	return op.Failf("E508", "%s: element (%d, %d) is %v", of, i, j, value.F64(x)).
+		WithHelp("replace(x, nan, 0) has 0 for every nan; clamp(x, lo, hi) brings inf and -inf between bounds")
+}
+
+// copyRows is finiteRows that fails only if bad does, for an element that is not finite.
+func copyRows(c *op.Call, from, to int, lower bool, bad func(i, j int, x float64) error) (dense.Grid[float64], error) {
 	a := c.Dense(0)
 	g := dense.Grid[float64]{Rows: to - from, Cols: a.Cols, LD: a.Cols, X: make([]float64, (to-from)*a.Cols)}
 	for i := from; i < to; i++ {
@@ -119,12 +134,9 @@ func finiteRows(c *op.Call, from, to int, lower bool) (dense.Grid[float64], erro
 			if math.Abs(x) <= math.MaxFloat64 {
 				continue
 			}
-			of := c.Def.Source()
-			if c.Def.Hidden {
-				of = c.Attrs.Str("of")
+			if err := bad(i, j, x); err != nil {
+				return g, err
 			}
-			return g, op.Failf("E508", "%s: element (%d, %d) is %v", of, i, j, value.F64(x)).
-				WithHelp("replace(x, nan, 0) has 0 for every nan; clamp(x, lo, hi) brings inf and -inf between bounds")
 		}
 	}
 	return g, nil

@@ -5,6 +5,8 @@ package linalg
 // vectors are in unfold.go.
 
 import (
+	"math"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -17,8 +19,9 @@ import (
 // folds returns the rows of this file. tol is the argument tol of rank.
 func folds(set *blas.Set, tol op.Arg) []*op.Def {
 	of := op.Arg{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the row that is shared, for messages"}
+	turned := turnedArg()
 	attrs := []op.Arg{{Name: "x", Doc: "the states of blocks"},
-		{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows of the matrix"}, {Name: "elem", Attr: true, Kind: op.StrVal, Doc: "type of its elements"}}
+		{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows of the matrix"}, {Name: "elem", Attr: true, Kind: op.StrVal, Doc: "type of its elements"}, of, turned}
 	values := decomposition("svdvals.folded", "svdvals.folded is the singular values of a tall matrix.", "", "", "", 4,
 		func(s *op.Sig) (types.Type, error) {
 			e, _ := types.ElemNamed(s.Attrs.Str("elem"))
@@ -38,7 +41,7 @@ func folds(set *blas.Set, tol op.Arg) []*op.Def {
 		Doc: "whether the rows have the reflectors, too (spectrum.Fold.Len)"}
 	return []*op.Def{
 		foldRow(set, "svd.fold", "svd.fold takes blocks of the rows of a tall matrix to triangular form, and returns a row for each (spectrum.StateLen).",
-			[]op.Arg{{Name: "a", Doc: "n x m"}, of, kept},
+			[]op.Arg{{Name: "a", Doc: "n x m"}, of, kept, turned},
 			func(t types.Type) (spectrum.Fold, int, int) { return spectrum.FoldOf(t.Rows, t.Cols), t.Cols, 1 }),
 		foldRow(set, "svd.refold", "svd.refold does the same with blocks of the triangles in such rows.",
 			[]op.Arg{{Name: "x", Doc: "the states of blocks"}, of, kept},
@@ -103,7 +106,14 @@ type foldBody struct {
 	workers []spectrum.Folder
 }
 
+// turnedArg is the attribute of a row for a matrix with a tall transpose.
+func turnedArg() op.Arg {
+	return op.Arg{Name: "turned", Attr: true, Kind: op.BoolVal, Optional: true, Doc: "whether the matrix is the transpose of that in the program"}
+}
+
 // Chunk makes the states of blocks lo..hi-1. It fails for an element of the matrix that is not finite.
+// With `turned`, the state is a mark instead (markOf): the element that a message names, the first
+// one by columns, may be in a later block.
 func (b *foldBody) Chunk(worker, lo, hi int) error {
 	x, out, w := b.c.Dense(0), dense.GridOf[float64](b.c.Result()), &b.workers[worker]
 	for i := lo; i < hi; i++ {
@@ -112,12 +122,29 @@ func (b *foldBody) Chunk(worker, lo, hi int) error {
 			to = x.Rows
 		}
 		if b.per > 1 {
+			if mark := markOf(x, from, to); mark != nil {
+				setMark(out.Row(i), mark)
+				continue
+			}
 			w.States(b.set, out.Row(i), to-from, b.n, func(k int) []float64 { return stateOf(x, from+k) })
 			continue
 		}
-		a, err := finiteRows(b.c, from, to, false)
+		var mark []float64
+		a, err := copyRows(b.c, from, to, false, func(r, j int, v float64) error {
+			if !b.c.Attrs.Bool("turned") {
+				return notFinite(b.c, r, j, v)
+			}
+			if at := float64(j*x.Rows + r); mark == nil || at < mark[0] {
+				mark = []float64{at, v}
+			}
+			return nil
+		})
 		if err != nil {
 			return err
+		}
+		if mark != nil {
+			setMark(out.Row(i), mark)
+			continue
 		}
 		w.Rows(b.set, out.Row(i), to-from, b.n, a.X)
 	}
@@ -127,6 +154,21 @@ func (b *foldBody) Chunk(worker, lo, hi int) error {
 // End has nothing to do: Chunk completes states.
 func (b *foldBody) End() error { return nil }
 
+// markOf returns the least mark of states from..to-1 of x, nil if there is none. A mark is the number
+// of an element in the transpose, row by row, and the element, which is not finite. In states the
+// second number is finite.
+func markOf(x *value.Dense, from, to int) (mark []float64) {
+	for i := from; i < to; i++ {
+		if s := stateOf(x, i); !(math.Abs(s[1]) <= math.MaxFloat64) && (mark == nil || s[0] < mark[0]) {
+			mark = s[:2]
+		}
+	}
+	return mark
+}
+
+// setMark makes state a mark.
+func setMark(state, mark []float64) { clear(state[copy(state, mark):]) }
+
 // stateOf returns state i of a matrix of states, one a row.
 func stateOf(x *value.Dense, i int) []float64 { return x.F64[i*x.Stride:][:x.Cols] }
 
@@ -135,6 +177,10 @@ func stateOf(x *value.Dense, i int) []float64 { return x.F64[i*x.Stride:][:x.Col
 func beginFolded(set *blas.Set, vectors bool, store storing) beginning {
 	return func(c *op.Call, out *value.Dense, workers int) (*decomposed, error) {
 		d, x := &decomposed{c: c}, c.Dense(0)
+		if mark := markOf(x, 0, x.Rows); mark != nil {
+			at, n := int(mark[0]), c.Attrs.Int("n")
+			return d, notFinite(c, at/n, at%n, mark[1])
+		}
 		p := spectrum.NewFolded(set, workers, x.Rows, spectrum.Columns(x.Cols), vectors, func(i int) []float64 { return stateOf(x, i) })
 		d.m = p.Machine
 		store(d, p, out)

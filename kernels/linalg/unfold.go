@@ -20,6 +20,7 @@ func unfolds(set *blas.Set, tol op.Arg) []*op.Def {
 	z, top := op.Arg{Name: "z", Doc: "the vectors on the left, as columns"}, op.Arg{Name: "top", Doc: "what svd.top returns"}
 	heads := op.Arg{Name: "heads", Doc: "what svd.heads returns"}
 	n, elem := op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows of the matrix"}, op.Arg{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "type of its elements"}
+	turned := turnedArg()
 	longType := func(s *op.Sig) (types.Type, error) {
 		e, _ := types.ElemNamed(s.Attrs.Str("elem"))
 		return types.DenseOf(e, s.In[0].Rows, s.In[0].Cols), nil
@@ -53,23 +54,24 @@ func unfolds(set *blas.Set, tol op.Arg) []*op.Def {
 			},
 			Loop: rowLoop(one, beginHeads)},
 		{Name: "svdu.folded", Doc: "svdu.folded is the left singular vectors of a tall matrix, with their signs.",
-			Args: []op.Arg{z, top, heads, n, elem}, Type: longType,
+			Args: []op.Arg{z, top, heads, n, elem, turned}, Type: longType,
 			Loop: rowLoop(blockOf, func(c *op.Call, _ int) func(worker, lo, hi int) {
-				x, signs := dense.GridOf[float64](c.Dense(0)), signsOf(c.Dense(2))
+				x, signs := dense.GridOf[float64](c.Dense(0)), signsOf(c, 2)
 				return func(_, lo, hi int) { storeSigned(c.Result(), x, signs, lo, hi) }
 			})},
 		{Name: "svdv.folded", Doc: "svdv.folded is the right singular vectors of a tall matrix, with the signs of those on the left.",
-			Args: []op.Arg{top, heads, n, elem},
+			Args: []op.Arg{top, heads, n, elem, turned},
 			Type: func(s *op.Sig) (types.Type, error) {
 				e, _ := types.ElemNamed(s.Attrs.Str("elem"))
 				return types.DenseOf(e, s.In[0].Cols, s.In[0].Cols), nil
 			},
 			Loop: rowLoop(one, func(c *op.Call, _ int) func(worker, lo, hi int) {
 				_, right := topOf(c.Dense(0))
-				return func(_, lo, hi int) { storeSigned(c.Result(), right, signsOf(c.Dense(1)), lo, hi) }
+				signs := signsOf(c, 1)
+				return func(_, lo, hi int) { storeSigned(c.Result(), right, signs, lo, hi) }
 			})},
-		{Name: "pinv.folded", Doc: "pinv.folded is the transpose of the pseudo-inverse of a tall matrix.",
-			Args: []op.Arg{z, top, heads, tol, n, elem}, Type: longType,
+		{Name: "pinv.folded", Doc: "pinv.folded is the transpose of the pseudo-inverse of a tall matrix, or with turned the pseudo-inverse of its transpose.",
+			Args: []op.Arg{z, top, heads, tol, n, elem, turned}, Type: longType,
 			Loop: rowLoop(blockOf, func(c *op.Call, _ int) func(worker, lo, hi int) { return beginPinv(set, c) })},
 	}
 	for _, d := range rows {
@@ -107,6 +109,8 @@ func topRow(set *blas.Set) *op.Def {
 			}
 		}))
 	d.Hidden, d.Eg = true, nil
+	d.Args = append(d.Args, op.Arg{Name: "of", Attr: true, Kind: op.StrVal, Doc: "the row that is shared, for messages"},
+		op.Arg{Name: "n", Attr: true, Kind: op.IntVal, Doc: "rows of the matrix"})
 	d.Cost = func(s *op.Sig, out types.Type) op.Work {
 		n := float64(out.Cols)
 		return op.Work{Flops: 14 * float64(s.In[0].Rows) * n * n * n, Bytes: define.CopyBytes(s.In[0]) + define.CopyBytes(out)}
@@ -202,10 +206,14 @@ func greater(best, x []float64) {
 	}
 }
 
-// signsOf returns the signs of vectors, from the rows of svd.heads: -1 for those whose element that is
-// greatest in size, the first of equals, is negative, and 1 for others.
-func signsOf(heads *value.Dense) []float64 {
-	h := dense.GridOf[float64](heads)
+// signsOf returns the signs of vectors: -1 for those whose element that is greatest in size, the first
+// of equals, is negative, and 1 for others. Input k is the rows of svd.heads, or with the attribute
+// turned the result of svd.top, whose vectors on the right are then those with the sign.
+func signsOf(c *op.Call, k int) []float64 {
+	h := dense.GridOf[float64](c.Dense(k))
+	if c.Attrs.Bool("turned") {
+		_, h = topOf(c.Dense(k))
+	}
 	signs := slices.Clone(h.Row(0))
 	for i := 1; i < h.Rows; i++ {
 		greater(signs, h.Row(i))
@@ -231,20 +239,32 @@ func storeSigned(out *value.Dense, x dense.Grid[float64], signs []float64, lo, h
 	}
 }
 
-// beginPinv begins pinv.folded. As in pinv, an element is a chain over the singular values that count.
+// beginPinv begins pinv.folded. As in pinv, an element is a chain over the singular values that count,
+// which divide the vectors on the right of the matrix in the program.
 func beginPinv(set *blas.Set, c *op.Call) func(worker, lo, hi int) {
 	x, out := dense.GridOf[float64](c.Dense(0)), c.Result()
 	values, right := topOf(c.Dense(1))
-	k, n := counting(c, values), out.Cols
+	k, n, turned := counting(c, values), out.Cols, c.Attrs.Bool("turned")
 	v := make([]float64, k*n)
 	for i, s := range values[:k] {
 		for j := range n {
-			v[i*n+j] = right.Row(j)[i] / s
+			if v[i*n+j] = right.Row(j)[i]; !turned {
+				v[i*n+j] /= s
+			}
 		}
 	}
 	return func(_, lo, hi int) {
 		y := make([]float64, (hi-lo)*n)
-		set.F64.Gemm(&blas.Workspace{}, false, false, hi-lo, n, k, x.X[lo*x.LD:], x.LD, v, n, y, n)
+		z, ld := x.X[lo*x.LD:], x.LD
+		if turned {
+			z, ld = make([]float64, (hi-lo)*k), k
+			for i := range hi - lo {
+				for j, s := range values[:k] {
+					z[i*k+j] = x.Row(lo + i)[j] / s
+				}
+			}
+		}
+		set.F64.Gemm(&blas.Workspace{}, false, false, hi-lo, n, k, z, ld, v, n, y, n)
 		for i := lo; i < hi; i++ {
 			row := y[(i-lo)*n:][:n]
 			if out.Elem == types.F64 {
