@@ -36,7 +36,7 @@ func TestRowsAtNumbersJoinLoops(t *testing.T) {
 		{"l = materialize(k[0..70])\nZ = X / rowsum(X)\nemit rowsum(Z[l, :] * rowmax(Z))", 0, false}, // all of Z comes first
 		{"p = materialize(argsort(x))\nemit colsum(X[p, :][p, :] * 2)", 1, false},
 		{"D = X[k, :] - X[abs(k) % 70, :]\nemit colsum(D)\nemit argmax(D)", 1, false}, // rows with a place have no loop
-		{"y = X[k, :]\nemit y\nemit rowsum(y * 2)", 1, false}, // it is read before the reduction
+		{"y = X[k, :]\nemit y\nemit rowsum(y * 2)", 1, false},                         // it is read before the reduction
 		{"emit rowsum(X[bad, :] * 2)", 0, true},
 		{"emit rowsum(X[k // (k - k[3]), :] * 2)\nemit rowmax(X[bad, :])", 0, true},
 		{"emit 2 * x[bad] + 1", 0, true},

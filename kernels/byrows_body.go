@@ -41,9 +41,9 @@ func oneRow(whole *op.Body, rows int) (out *nest.RowsBody, why string) {
 	}
 	out = &nest.RowsBody{Body: &op.Body{Args: []types.Type{types.ScalarOf(types.I64)}}, Varies: []bool{true}, ByRow: []bool{false}}
 	for r, t := range b.Args {
-		whole := slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsWhole(&a, r) })
-		own := t.IsDense() && t.Rows == rows && !whole && !slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsTurned(&a, r) })
-		if !whole {
+		table := slices.ContainsFunc(b.Acts, func(a op.Action) bool { return picksFrom(&a, r) })
+		own := t.IsDense() && t.Rows == rows && !table && !slices.ContainsFunc(b.Acts, func(a op.Action) bool { return readsTurned(&a, r) })
+		if !table {
 			t = one(t)
 		}
 		out.Args = append(out.Args, t)
@@ -152,8 +152,8 @@ func readsTurned(a *op.Action, r int) bool {
 	return false
 }
 
-// readsWhole reports whether a takes rows of register r by positions. It may need any of them.
-func readsWhole(a *op.Action, r int) bool { return a.Def.Numbers > 0 && a.Args[0] == r }
+// picksFrom reports whether a takes rows of register r by positions. It may need any of them.
+func picksFrom(a *op.Action, r int) bool { return a.Def.Numbers > 0 && a.Args[0] == r }
 
 // rowsKey is what the loops of reductions of rows depend on beside their program.
 type rowsKey struct {

@@ -1,7 +1,8 @@
 package layout
 
-// This file makes what can be read in parts of what cannot, by computing some of it again: rounds read
-// their files again, and loops that do several things at a time become several loops.
+// This file rewrites nodes that need whole files as nodes that read them in parts (InParts), at the
+// cost of repeated work: iterates read their files in each round, and a loop with several results
+// becomes several loops.
 
 import (
 	"slices"
@@ -13,10 +14,10 @@ import (
 	"flow/ir/types"
 )
 
-// againInParts splits loops that do several things at a time with rows of a file. One is a reduction
-// that also stores its elements: a map then makes the elements for their other readers, and a reduction
-// makes them again. With bodies, the others are bodies of operators on whole matrices. All of these can
-// read the file in parts.
+// againInParts splits loops over the rows of a file into loops that can read it in parts. It splits a
+// reduction that also stores its elements: a map makes the elements for their other readers, and a
+// reduction makes them again. With bodies, it also splits loops whose bodies are operators on whole
+// matrices. owner and the second result are the owners of nodes, or nil (InParts).
 //
 //	%1 = pipe(%0) {fold="store sum"} { .. };  %2 = part(%1) {at=0};  %3 = part(%1) {at=1}
 //	->  %2 = map(%0) { .. };  %3 = pipe(%0) {fold="sum"} { .. }
@@ -66,15 +67,15 @@ func againInParts(r *ir.Region, owner []int32, table *op.Table, bodies bool) (*i
 	return c.Region(r), owners
 }
 
-// sinkFiles moves reads of files, and views of their columns, into the bodies of iterates that can read
-// them in parts in each round. The first row of the file is still read where it was, and with it the
-// file, so that a mistake in it is found there.
+// sinkFiles moves reads of files, and views of their columns, into the bodies of iterates that can
+// read them in parts in each round. A slice of the first row stays in the old place: it reads all of
+// the file once, so a mistake in the file is still reported there.
 //
 //	%0 = read() {path};  %1 = iterate(%2, %0) { %1 = arg(); .. }
 //	->  %0 = read() {path};  %3 = slice(%0) {at=[0,0,1,m]};  %1 = iterate(%2) { %1 = read() {path}; .. }
 //
-// It leaves out the reads in whole. sunk has the attributes of the reads that are moved, and more those
-// of reads that must not be moved: then the other results are nil.
+// Reads with attributes in whole are not moved. sunk has the attributes of the moved reads. If more is
+// not empty, it has those of further reads that must not be moved, and the other results are nil.
 func sinkFiles(r *ir.Region, owner []int32, table *op.Table, sizes nodes.Sizes, whole []*op.Attrs) (out *ir.Region, owners []int32, sunk, more []*op.Attrs) {
 	g, c := r.Graph, nodes.CopyOf(r.Graph)
 	views := make([][]ir.ID, g.Len()) // a read, and the views that lead from it to a node

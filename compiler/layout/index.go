@@ -232,8 +232,8 @@ func knownArgs(g *ir.Graph) map[edge][]ramp {
 	return nil
 }
 
-// Ramps returns which integer columns of so many rows, or integers, of region g have values that are
-// known ramps.
+// Ramps returns a function for region g and the graphs in it. The function reports whether node id, an
+// integer or a column of integers with that many rows, has values that are known ramps.
 func Ramps(g *ir.Graph) func(g *ir.Graph, id ir.ID, rows int) bool {
 	s := &spreader{known: knownArgs(g)}
 	return func(g *ir.Graph, id ir.ID, rows int) bool { return len(s.numbersOf(g, id, rows)) > 0 }

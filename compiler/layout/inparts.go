@@ -25,8 +25,8 @@ import (
 // read past another node that may fail. owner has the owner of each node of g, or is nil if nodes have
 // none. InParts returns the new graph and its owners, or g and owner if there is no such loop.
 //
-// With again, it also makes loops that compute more than once: iterates read their files in each round,
-// and bodies of operators on whole matrices are loops of their own.
+// With again, it also makes more nodes read in parts by repeating work (again.go): iterates read their
+// files in each round, and operators of bodies become loops.
 func InParts(g *ir.Graph, owner []int32, table *op.Table, sizes nodes.Sizes, again bool) (*ir.Graph, []int32) {
 	if !slices.ContainsFunc(g.Nodes, func(n ir.Node) bool { return readInParts(&n) }) {
 		return g, owner
@@ -53,8 +53,8 @@ func regionInParts(was *ir.Region, owner []int32, table *op.Table, sizes nodes.S
 		r, owners = againInParts(r, owners, table, again)
 		f := newInParts(r.Graph, table, sizes)
 		f.yields = r.Yields
-		for f.again = true; f.again; {
-			f.again = false
+		for f.changed = true; f.changed; {
+			f.changed = false
 			f.find()
 		}
 		parts := map[ir.ID]bool{}
@@ -109,7 +109,7 @@ type inParts struct {
 	most    int // bytes of a part
 	readers [][]ir.ID
 	whole   []bool // nodes that must stay out of these loops
-	again   bool   // whole has changed, so find must run again
+	changed bool   // whole has changed, so find must run again
 	yields  []ir.ID
 	stops   nodes.Stops
 	of      map[ir.ID]*partsLoop // by loop
@@ -125,7 +125,7 @@ type partsLoop struct {
 // stay keeps nodes out of all loops.
 func (f *inParts) stay(ids ...ir.ID) {
 	for _, id := range ids {
-		f.again, f.whole[id] = f.again || !f.whole[id], true
+		f.changed, f.whole[id] = f.changed || !f.whole[id], true
 	}
 }
 
@@ -188,8 +188,8 @@ func (f *inParts) wholeFor(r ir.ID, members []ir.ID, parts map[ir.ID]bool) {
 	}
 }
 
-// aligned returns for each input of node id whether the node reads it row by row. Operands read so have
-// so many rows.
+// aligned reports for each input of node id whether the node reads it row by row. Such an input has
+// that many rows.
 func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
 	n, in := &f.g.Nodes[id], f.g.In(id)
 	var reads []rowReads
@@ -308,7 +308,7 @@ func (f *inParts) window(id ir.ID) bool {
 const wholePages = 4096
 
 // members returns the nodes that loop id takes into its body, in ascending order: reads of files, views
-// of columns, and chains on them. All have so many rows. It returns none if there are no files.
+// of columns, and chains on them. Each has that many rows. It returns none if there are no files.
 func (f *inParts) members(id ir.ID, rows int) []ir.ID {
 	wanted, spoiled := map[ir.ID]bool{}, map[ir.ID]bool{}
 	reads := func(r ir.ID) {
@@ -450,9 +450,9 @@ func (f *inParts) build(of *ir.Region, owner []int32) (*ir.Region, []int32) {
 	return c.Region(of), owners
 }
 
-// calls gives the nodes of body b, which are members from node args on, the function calls that they
-// come from. A file may be read outside of the function whose loop reads it in parts. calls returns the
-// origin of loop h, which is in the calls that all members are in.
+// calls sets the function calls of the nodes of body b, which are members from node args on. Members
+// may come from different functions: a file may be read outside of the function whose loop reads it.
+// calls returns an origin for the loop that replaces h, in the calls that all members are in.
 func (f *inParts) calls(b *ir.Graph, args int, members []ir.ID, h ir.ID) ir.Origin {
 	path := func(id ir.ID) (p []int32) { // the outermost call first
 		for c := f.g.Nodes[id].Call; c > 0; c = f.g.Calls[c].Parent {
@@ -485,7 +485,3 @@ func (f *inParts) calls(b *ir.Graph, args int, members []ir.ID, h ir.ID) ir.Orig
 	}
 	return o
 }
-
-// KeepFrom is the least work, in operations and bytes, that is worth keeping: finding a kept value
-// costs some tens of nanoseconds.
-const KeepFrom = 64

@@ -133,8 +133,8 @@ func (s *spreader) repeats(g *ir.Graph, id ir.ID, x *spreadGraph, everywhere []b
 		!slices.ContainsFunc(g.In(id), func(from ir.ID) bool { return !everywhere[from] && !nodes.MadeAnywhere(g, from) })
 }
 
-// HappensOnce reports a node with an effect that only one rank may have. An assert has none where it
-// holds, and where it does not all ranks say the same.
+// HappensOnce reports whether node id has an effect that only one rank may have. An assert is none: all
+// ranks fail with the same message if it does not hold.
 func HappensOnce(g *ir.Graph, id ir.ID) bool {
 	once := func(n *ir.Node) bool { return n.Op.Laws.Has(op.Effectful) && n.Op.Elements == nil }
 	return nodes.SomeIn(&g.Nodes[id], nodes.IsControl, once)

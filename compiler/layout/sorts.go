@@ -1,11 +1,12 @@
 package layout
 
 import (
+	"slices"
+
 	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
-	"slices"
 )
 
 // PartSorts makes only those rows of a sorted matrix that are read:

@@ -14,25 +14,26 @@ import (
 //	rowsum    a[ByRow, ByCol] of its index space        diag   a[ByRow, ByRow]
 //	matmul    a[ByRow, ByTerm]  b[ByTerm, ByCol]
 
-// axis says what an axis of an operand follows: the rows or columns of an index space, or the terms
-// of its sums. Each block reads all of an axis that follows none.
-type axis int8
+// Axis says what the rows or the columns of an operand follow in an index space: its rows, its columns
+// or the terms of its sums. Each block reads an axis that is Apart as a whole.
+type Axis int8
 
 const (
-	Apart axis = iota
+	Apart Axis = iota
 	ByRow
 	ByCol
 	ByTerm
 )
 
-// access is what the rows and the columns of an operand follow.
-type access [2]axis
+// Access says what the rows and the columns of an operand follow, in this order.
+type Access [2]Axis
 
-// Full reports an operand with an element for each point of the index space.
-func (a access) Full() bool { return a[0]+a[1] == ByRow+ByCol && a[0] != Apart && a[1] != Apart }
+// Full reports whether the operand has an element for each point of the index space.
+func (a Access) Full() bool { return a[0]+a[1] == ByRow+ByCol && a[0] != Apart && a[1] != Apart }
 
-// Onto returns c, where an index space is cut, with the cuts w of an operand that is read so.
-func (a access) Onto(c, w Cutting) Cutting {
+// Onto returns the cutting c of an index space with the cuts w of an operand that is read as a says. An
+// axis that the operand does not follow keeps its cuts.
+func (a Access) Onto(c, w Cutting) Cutting {
 	for k, cut := range [2][]int{w.RC, w.CC} {
 		switch a[k] {
 		case ByRow:
@@ -44,27 +45,27 @@ func (a access) Onto(c, w Cutting) Cutting {
 	return c
 }
 
-// ofMode is what an operand of a chain follows.
-var ofMode = [...]access{op.Full: {ByRow, ByCol}, op.Trans: {ByCol, ByRow}, op.RowVec: {Apart, ByCol}, op.ColVec: {ByRow, Apart}, op.Single: {}}
+// ofMode has the access of an operand of a chain, by its mode.
+var ofMode = [...]Access{op.Full: {ByRow, ByCol}, op.Trans: {ByCol, ByRow}, op.RowVec: {Apart, ByCol}, op.ColVec: {ByRow, Apart}, op.Single: {}}
 
-// Accesses says how node id reads its operands. t is the type of its result, or that of the index
+// Accesses returns how node id reads each of its operands. t is the type of its result, or of the index
 // space of a reduction.
-func Accesses(g *ir.Graph, id ir.ID, t types.Type) []access {
+func Accesses(g *ir.Graph, id ir.ID, t types.Type) []Access {
 	n := &g.Nodes[id]
-	out := make([]access, len(g.In(id)))
+	out := make([]Access, len(g.In(id)))
 	switch kind := n.Op.Shard.Kind; {
 	case kind == op.ShardTranspose:
-		out[0] = access{ByCol, ByRow}
+		out[0] = Access{ByCol, ByRow}
 	case kind == op.ShardDiagonal:
-		out[0] = access{ByRow, ByRow}
+		out[0] = Access{ByRow, ByRow}
 	case kind == op.ShardContract:
-		out[0] = access{ByRow, ByCol} // what it adds to
+		out[0] = Access{ByRow, ByCol} // what it adds to
 		a, b := &out[len(out)-2], &out[len(out)-1]
-		if *a = (access{ByRow, ByTerm}); n.Attrs.Bool("ta") {
-			*a = access{ByTerm, ByRow}
+		if *a = (Access{ByRow, ByTerm}); n.Attrs.Bool("ta") {
+			*a = Access{ByTerm, ByRow}
 		}
-		if *b = (access{ByTerm, ByCol}); n.Attrs.Bool("tb") {
-			*b = access{ByCol, ByTerm}
+		if *b = (Access{ByTerm, ByCol}); n.Attrs.Bool("tb") {
+			*b = Access{ByCol, ByTerm}
 		}
 	default:
 		for k, m := range ModesOf(g, id, t) {
@@ -88,7 +89,7 @@ func ModesOf(g *ir.Graph, id ir.ID, t types.Type) []op.Mode {
 	return out
 }
 
-// ModeOf returns how a result of type t reads an operand of type x.
+// ModeOf returns how an elementwise operator with a result of type t reads an operand of type x.
 func ModeOf(x, t types.Type) op.Mode {
 	switch {
 	case !x.IsMatrix() || x.Rows == 1 && x.Cols == 1 && (t.Rows != 1 || t.Cols != 1):

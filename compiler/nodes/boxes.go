@@ -1,19 +1,23 @@
 package nodes
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/types"
-	"slices"
 )
 
-// Cutting is where one matrix is cut.
+// This file describes matrices that consist of blocks.
+
+// Cutting is where a matrix is cut. RC has the first rows of its blocks and then the number of rows,
+// and CC the same of columns.
 type Cutting struct{ RC, CC []int }
 
-// Single reports a matrix that is not cut.
+// Single reports whether the matrix is one block.
 func (c Cutting) Single() bool { return len(c.RC) <= 2 && len(c.CC) <= 2 }
 
-// Boxes returns the cells of a cutting, row by row, as windows of the whole at their own places.
+// Boxes returns the blocks of a cutting, row by row. Each is a window of the matrix at its own place.
 func (c Cutting) Boxes() []Box {
 	var out []Box
 	for i := range len(c.RC) - 1 {
@@ -24,7 +28,7 @@ func (c Cutting) Boxes() []Box {
 	return out
 }
 
-// Box is a window (sr, sc, rows, cols) of an input at (dr, dc) of a result.
+// Box is Rows x Cols elements from (SR, SC) of an input, at (DR, DC) of a result.
 type Box struct{ SR, SC, Rows, Cols, DR, DC int }
 
 // Attrs returns the window of a box, for slice.
@@ -32,9 +36,10 @@ func (b Box) Attrs() *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(b.SR, b.SC, b.Rows, b.Cols)})
 }
 
-// BoxesOf returns a moving operator as boxes: slice, lay, cbind and rbind. Others (reverse,
-// reshape) move single elements and stay whole.
-func BoxesOf(g *ir.Graph, id ir.ID) ([]Box, []ir.ID, bool) {
+// BoxesOf returns a slice, lay, cbind or rbind as boxes, and the input of each box. ok is false for
+// other operators, which may move single elements (reverse, reshape), and for bindings of matrices that
+// are sparse, of unknown shape or of another element type.
+func BoxesOf(g *ir.Graph, id ir.ID) (boxes []Box, inputs []ir.ID, ok bool) {
 	n := &g.Nodes[id]
 	in := g.In(id)
 	switch n.Op.Role {
@@ -70,13 +75,14 @@ func BoxesOf(g *ir.Graph, id ir.ID) ([]Box, []ir.ID, bool) {
 	return nil, nil, false
 }
 
-// LaidGrid returns the grid that the inputs of a lay make in its result.
-func LaidGrid(ws []Box, t types.Type) (Cutting, bool) {
+// LaidGrid returns the grid that the boxes of a lay make in its result of type t (Cells).
+func LaidGrid(ws []Box, t types.Type) (grid Cutting, ok bool) {
 	return Cells(ws, t, func(w Box) (int, int) { return w.DR, w.DC })
 }
 
-// Cells returns the grid of a matrix of type t in which each box is one cell.
-func Cells(ws []Box, t types.Type, at func(Box) (int, int)) (Cutting, bool) {
+// Cells returns the grid of a matrix of type t in which each box is one cell. at returns the first row
+// and column of a box. ok is false if there is no such grid, or if it has far more cells than boxes.
+func Cells(ws []Box, t types.Type, at func(Box) (int, int)) (grid Cutting, ok bool) {
 	rc, cc := []int{0, t.Rows}, []int{0, t.Cols}
 	for _, w := range ws {
 		r, c := at(w)
@@ -99,7 +105,7 @@ func Cells(ws []Box, t types.Type, at func(Box) (int, int)) (Cutting, bool) {
 	return Cutting{rc, cc}, true
 }
 
-// LayAttrs returns the attributes of a lay that makes a t of boxes.
+// LayAttrs returns the attributes of a lay that makes a matrix of type t of boxes, one an input.
 func LayAttrs(t types.Type, boxes []Box) *op.Attrs {
 	l := make([]int, 0, 6*len(boxes))
 	for _, b := range boxes {

@@ -1,6 +1,6 @@
 package nodes
 
-// This file answers what several passes ask of a node, and copies graphs with changes.
+// This file defines properties of nodes, and copies of graphs with changes.
 
 import (
 	"fmt"
@@ -13,30 +13,33 @@ import (
 	"flow/ir/types"
 )
 
-// Stores is the name of the elements themselves in the attribute fold of a pipe.
+// Stores stands for the elements themselves in the attribute fold of a pipe, which lists reductions.
 const Stores = "store"
 
-// AgainFlops is how many operations an element may cost to be computed again: about what memory
-// takes to store and read 16 bytes.
+// AgainFlops is the most operations that it takes to compute an element again instead of storing it:
+// about the time in which memory stores and reads 16 bytes.
 const AgainFlops = 24
 
-// IsNumber reports a scalar that is an integer, a float or a bool.
+// IsNumber reports whether t is a scalar: an integer, a float or a bool.
 func IsNumber(t types.Type) bool { return t.IsScalar() && t.Elem.Size() > 0 }
 
-// Hinted reports a loop whose schedule, grain or place the program states. It stays a loop of its own.
+// Hinted reports whether the program states the schedule, grain or place of loop n. Such a loop is not
+// fused with others.
 func Hinted(n *ir.Node) bool {
 	return n.Attrs.Str("schedule") != "" || n.Attrs.Int("grain") != 0 || n.Attrs.Str(ir.PlaceAttr) != ""
 }
 
-// NarrowProduct reports a product of type t with few columns, or one that is added to a matrix.
+// NarrowProduct reports whether n is a product of floats of type t with at most FewProductCols
+// columns. It may be added to a matrix. Its left factor is not transposed.
 func NarrowProduct(n *ir.Node, t types.Type) bool {
 	return (n.Op.Role == op.Multiplies || n.Op.Role == op.MultipliesOnto) && n.Region == nil && !n.Attrs.Bool("ta") && t.Cols <= FewProductCols && t.Elem.IsFloat()
 }
 
-// FewProductCols is the most columns of a product whose left factor is worth being no matrix in memory.
+// FewProductCols is the most columns of a product whose left factor is better made by its loop than
+// stored.
 const FewProductCols = 16
 
-// Without returns r without the unread arguments for which keep is false.
+// Without returns r without the arguments for which keep is false. Nothing may read them.
 func Without(r *ir.Region, keep []bool) *ir.Region {
 	stays := slices.Repeat([]bool{true}, r.Graph.Len())
 	for k, a := range r.Args {
@@ -45,7 +48,7 @@ func Without(r *ir.Region, keep []bool) *ir.Region {
 	return (&ir.Region{Graph: r.Graph, Args: Kept(r.Args, keep), Yields: r.Yields}).Compact(stays)
 }
 
-// SigOf returns what the row of node id is asked about.
+// SigOf returns the signature of node id: its operator, its attributes and the types of its inputs.
 func SigOf(g *ir.Graph, id ir.ID) *op.Sig { return SigInto(new(op.Sig), g, id) }
 
 // SigInto is SigOf in the memory of s, which is overwritten.
@@ -58,8 +61,9 @@ func SigInto(s *op.Sig, g *ir.Graph, id ir.ID) *op.Sig {
 // Dividable reports whether ranks can share a value: a dense matrix of known shape that is not empty.
 func Dividable(t types.Type) bool { return t.IsDense() && t.Known() && t.Count() > 0 }
 
-// MadeAnywhere reports a constant, or a matrix of zeros or the like, that each reader makes. What is
-// read of a file, or of a session, is on rank 0 or costs more than a message.
+// MadeAnywhere reports whether each rank that reads node id makes it: a constant, or a matrix of zeros
+// or the like. What is read from a file, or kept by a session, is on rank 0 or costs more than a
+// message.
 func MadeAnywhere(g *ir.Graph, id ir.ID) bool {
 	n := &g.Nodes[id]
 	if Sent(g, id) || n.Op.Shard.Kind != op.ShardGenerate {
@@ -83,13 +87,13 @@ func SpaceIn(g *ir.Graph, id ir.ID) types.Type {
 	}
 }
 
-// PipeSpace returns the type of what a pipe reduces.
+// PipeSpace returns the type of the elements that a pipe reduces, as a matrix.
 func PipeSpace(n *ir.Node) types.Type {
 	y := n.Region.Graph.Type(n.Region.Yields[0])
 	return types.DenseOf(y.Elem, n.Attrs.Int("rows"), n.Attrs.Int("cols"))
 }
 
-// PipeFolds returns the reductions of a pipe; nil is its elements.
+// PipeFolds returns the reductions of a pipe. nil in the list stands for its elements (Stores).
 func PipeFolds(table *op.Table, n *ir.Node) []*op.Def {
 	var out []*op.Def
 	for _, name := range strings.Fields(n.Attrs.Str("fold")) {
@@ -102,12 +106,13 @@ func PipeFolds(table *op.Table, n *ir.Node) []*op.Def {
 	return out
 }
 
-// Elementwise reports an operator, or a chain of them, whose row i comes from row i of its operands.
+// Elementwise reports whether n is an elementwise operator, or a map or pipe of such operators: row i
+// of its elements depends on no row of its operands but row i.
 func Elementwise(n *ir.Node) bool {
 	return n.Op.Laws.Has(op.Elementwise) || n.Op.Role == op.Maps || n.Op.Role == op.Reduces
 }
 
-// Aligned reports an operator that takes, from row i of its input, row i of its result: columns whose
+// Aligned reports whether node id takes row i of its result from row i of its input: columns whose
 // place only the run knows, or the diagonal. Its kernel can make a rank's own rows alone.
 func Aligned(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
@@ -118,7 +123,7 @@ func Aligned(g *ir.Graph, id ir.ID) bool {
 	return Dividable(from) && t.Rows == from.Rows && (n.Op.Role == op.Windows || from.Rows == from.Cols)
 }
 
-// Stepped reports a view of every k-th row of a matrix, k > 1, in ascending order and with all columns.
+// Stepped reports whether node id is a view of every k-th row of a matrix, k > 1, with all columns.
 func Stepped(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
 	if n.Op.RowSpan == nil || !Dividable(t) || !plan.MayView(g, id) {
@@ -133,15 +138,15 @@ func Stepped(g *ir.Graph, id ir.ID) bool {
 // send a fiftieth of the bytes.
 const MostRight = 1 << 18
 
-// TurnedProduct reports a product t(a) @ b of floats that has no more elements than a right factor that
-// each rank has as a whole (MostRight), and no more rows and columns than terms.
+// TurnedProduct reports whether node id is a product t(a) @ b of floats with at most MostRight
+// elements, and no more rows and columns than terms.
 func TurnedProduct(g *ir.Graph, id ir.ID) bool {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	return len(in) == 2 && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb") && t.Elem.IsFloat() && Dividable(g.Type(in[0])) && Dividable(g.Type(in[1])) &&
 		t.Count() <= MostRight && max(t.Rows, t.Cols) <= g.Type(in[0]).Rows
 }
 
-// TypeOf is the type that a row gives inputs for which it was made.
+// TypeOf returns the type of the result of d for these inputs. It panics if d does not take them.
 func TypeOf(d *op.Def, attrs *op.Attrs, in ...types.Type) types.Type {
 	t, err := d.Type(&op.Sig{Def: d, In: in, Attrs: attrs})
 	if err != nil {
@@ -150,8 +155,8 @@ func TypeOf(d *op.Def, attrs *op.Attrs, in ...types.Type) types.Type {
 	return t
 }
 
-// FoldedParts returns the attribute fold and the type of a pipe over a part of the index space. The
-// pipe gives states of the reductions for which state holds, and results of the others.
+// FoldedParts returns the attribute fold and the type of a pipe over a part of an index space. The
+// pipe returns states of the reductions for which state holds, and results of the others.
 func FoldedParts(table *op.Table, folds []*op.Def, space types.Type, state func(d *op.Def) bool) (names string, t types.Type) {
 	list, ts := make([]string, len(folds)), make([]types.Type, len(folds))
 	for k, d := range folds {
@@ -175,7 +180,7 @@ func ShardOf(d *op.Def) op.ShardKind {
 	return d.Shard.Kind
 }
 
-// StoredPart returns the pipe whose elements node id selects.
+// StoredPart returns the pipe whose stored elements node id selects. ok is false if it selects none.
 func StoredPart(g *ir.Graph, id ir.ID) (pipe ir.ID, ok bool) {
 	n := &g.Nodes[id]
 	if n.Op.Control != op.Part || n.Attrs.Int("at") != 0 {
@@ -186,7 +191,7 @@ func StoredPart(g *ir.Graph, id ir.ID) (pipe ir.ID, ok bool) {
 	return pipe, p.Op.Role == op.Reduces && strings.HasPrefix(p.Attrs.Str("fold"), Stores+" ")
 }
 
-// Flops returns the operations of a node; 0 if its row has no cost.
+// Flops returns the number of operations of node id. It is 0 if the operator has no cost.
 func Flops(g *ir.Graph, id ir.ID) float64 {
 	if d := g.Nodes[id].Op; d.Cost != nil {
 		return d.Cost(SigOf(g, id), g.Type(id)).Flops
@@ -194,10 +199,11 @@ func Flops(g *ir.Graph, id ir.ID) float64 {
 	return 0
 }
 
-// Branches reports a branch, which takes one of its regions by a value of the run.
+// Branches reports whether n is a branch, which runs one of its regions.
 func Branches(n *ir.Node) bool { return n.Op.Control == op.Select }
 
-// Copying is a copy of a graph in progress. Nodes are copied in order; to maps old nodes to new ones.
+// Copying is a copy of graph Old in progress. G is the copy, and To maps old nodes to new ones. Nodes
+// are copied in order; To is ir.None for a node that has no copy.
 type Copying struct {
 	Old, G *ir.Graph
 	To     []ir.ID
@@ -234,10 +240,10 @@ func Changed(g *ir.Graph, is func(id ir.ID) bool, write func(c *Copying, id ir.I
 	return c.G
 }
 
-// In returns the new inputs of an old node.
+// In returns the copies of the inputs of old node id.
 func (c *Copying) In(id ir.ID) []ir.ID { return Through(c.To, c.Old.In(id)) }
 
-// Node copies an old node. What it reads must have been made.
+// Node copies old node id. Its inputs must have copies.
 func (c *Copying) Node(id ir.ID) {
 	in := c.In(id)
 	if slices.Contains(in, ir.None) {
@@ -246,7 +252,8 @@ func (c *Copying) Node(id ir.ID) {
 	c.To[id] = c.G.CopyNode(c.Old, id, in...)
 }
 
-// Made adds a node with a region that gives these old nodes: one value, or several as its parts.
+// Made adds a node of this row, with region r, in place of the old nodes results. If there are several,
+// the node has a tuple of values, and parts select them.
 func (c *Copying) Made(table *op.Table, row string, attrs *op.Attrs, r *ir.Region, in []ir.ID, o ir.Origin, results ...ir.ID) {
 	id := c.G.Add(table.Must(row), attrs, TupleOf(c.Old.Types(nil, results...)), o, in...)
 	c.G.Nodes[id].Region = r
@@ -258,7 +265,7 @@ func (c *Copying) Made(table *op.Table, row string, attrs *op.Attrs, r *ir.Regio
 	}
 }
 
-// TupleOf returns the type of a node with results of types ts.
+// TupleOf returns the type of a node with results of types ts: a tuple unless there is one.
 func TupleOf(ts []types.Type) types.Type {
 	if len(ts) == 1 {
 		return ts[0]
@@ -290,7 +297,7 @@ func Kept(ids []ir.ID, keep []bool) (out []ir.ID) {
 	return out
 }
 
-// EachRegion returns the list of regions that f makes of the regions of list r.
+// EachRegion applies f to each region of list r, and returns the list of its results.
 func EachRegion(r *ir.Region, f func(r *ir.Region) *ir.Region) *ir.Region {
 	var first *ir.Region
 	next := &first
@@ -310,7 +317,7 @@ func SetOf(ids []ir.ID) map[ir.ID]bool {
 	return set
 }
 
-// Sent reports whether a node is what a send gives to a channel.
+// Sent reports whether the program sends node id to a channel.
 func Sent(g *ir.Graph, id ir.ID) bool {
 	_, _, _, is := g.Dest(id)
 	return is
@@ -334,15 +341,15 @@ func SameSend(g *ir.Graph, a, b ir.ID) bool {
 	return ga == gb && va == vb
 }
 
-// ElementwiseOperator reports an elementwise operator that is no chain.
+// ElementwiseOperator reports whether n is a single elementwise operator, without attributes.
 func ElementwiseOperator(n *ir.Node) bool {
 	return n.Op.Elt != nil && n.Op.Laws.Has(op.Elementwise) && n.Region == nil && n.Attrs == nil
 }
 
-// SameShape reports types with as many rows and columns.
+// SameShape reports whether a and b have the same numbers of rows and columns.
 func SameShape(a, b types.Type) bool { return a.Rows == b.Rows && a.Cols == b.Cols }
 
-// Transposed returns the type of the transpose.
+// Transposed returns the type of the transpose of a matrix of type t.
 func Transposed(t types.Type) types.Type {
 	t.Rows, t.Cols = t.Cols, t.Rows
 	return t

@@ -1,16 +1,31 @@
 package nodes
 
 import (
+	"slices"
+
 	"flow/ir"
 	"flow/ir/op"
-	"slices"
 )
+
+// This file defines graphs of tasks on blocks, and which rank owns a block.
+
+// Partitioned is a graph of tasks and the place of each in its matrix.
+type Partitioned struct {
+	Graph *ir.Graph
+	Block []Block // of every node; placement reads them
+	// Unshared lists files that only rank 0 may read.
+	Unshared []string
+}
+
+// Block is a task's place in the block grid of its matrix: the coordinates of its result and the
+// number of blocks along each side. All are 0 for scalars and whole matrices.
+type Block struct{ Row, Col, Rows, Cols int32 }
 
 // DropDead drops blocks that no effect needs and that cannot fail, in place, and updates the table
 // of places. An unread block that may fail is computed, because in the definition its matrix fails
 // with it.
 func (p *Partitioned) DropDead() *Partitioned {
-	keep := AliveAnd(p.Graph, func(id ir.ID) bool { return p.Graph.Required(id) || ir.MayFail(p.Graph, id) })
+	keep := Alive(p.Graph, func(id ir.ID) bool { return p.Graph.Required(id) || ir.MayFail(p.Graph, id) })
 	if keep == nil {
 		return p
 	}
@@ -26,8 +41,8 @@ func (p *Partitioned) DropDead() *Partitioned {
 	return p
 }
 
-// Cut reports whether a matrix is in several blocks. most is the operator on blocks with the most
-// operations.
+// Cut reports whether a matrix is in several blocks. If so, most is the operator on blocks with the
+// most operations.
 func (p *Partitioned) Cut() (most ir.Node, cut bool) {
 	work := -1.0
 	for i, b := range p.Block {
@@ -46,15 +61,7 @@ func (p *Partitioned) Cut() (most ir.Node, cut bool) {
 	return most, work >= 0
 }
 
-// Partitioned is a graph of tasks and the place of each in its matrix.
-type Partitioned struct {
-	Graph *ir.Graph
-	Block []Block // of every node; placement reads them
-	// Unshared lists files that only rank 0 may read.
-	Unshared []string
-}
-
-// BlockOf returns the position of a piece: that of the tile it is sent to, if it is.
+// BlockOf returns the place of node id: that of the tile to which it is sent, if it is sent.
 func (p *Partitioned) BlockOf(id ir.ID) Block {
 	if grid, _, at, sent := p.Graph.Dest(id); sent {
 		dims := p.Graph.Grids[grid].Dims
@@ -67,11 +74,7 @@ func (p *Partitioned) BlockOf(id ir.ID) Block {
 	return p.Block[id]
 }
 
-// Block is a task's place in the block grid of its matrix: the coordinates of its result and the
-// number of blocks along each side. All are 0 for scalars and whole matrices.
-type Block struct{ Row, Col, Rows, Cols int32 }
-
-// Lone reports a channel array of one element, which is like any other value.
+// Lone reports whether channel array grid has one element. It is then like any other value.
 func Lone(g *ir.Graph, grid int) bool {
 	return !slices.ContainsFunc(g.Grids[grid].Dims, func(n int) bool { return n != 1 })
 }
@@ -85,8 +88,8 @@ func RankGrid(ranks int) (p, q int) {
 	return p, ranks / p
 }
 
-// OwnerOf returns the rank that makes block b of a matrix with such a place, on a grid of gp by gq
-// ranks.
+// OwnerOf returns the rank that computes block b of a matrix with this placement. The ranks are a grid
+// of gp by gq.
 func OwnerOf(b Block, place ir.Placement, gp, gq, ranks int) int {
 	row, col, rows, cols := int(b.Row), int(b.Col), int(b.Rows), int(b.Cols)
 	switch {
@@ -102,8 +105,8 @@ func OwnerOf(b Block, place ir.Placement, gp, gq, ranks int) int {
 	return row%gp*gq + col%gq
 }
 
-// AliveAnd returns which nodes the required ones need; nil if all are.
-func AliveAnd(g *ir.Graph, required func(ir.ID) bool) []bool {
+// Alive returns which nodes the required ones need, and these. It returns nil if all nodes are.
+func Alive(g *ir.Graph, required func(ir.ID) bool) []bool {
 	if keep := g.Needed(required); slices.Contains(keep, false) {
 		return keep
 	}

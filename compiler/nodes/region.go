@@ -9,22 +9,22 @@ import (
 	"flow/ir/types"
 )
 
-// This file runs passes on regions.
+// This file runs passes on regions, and makes regions.
 
 // Deep runs a pass on the bodies of g's loops and branches, innermost first, and then on g itself.
-// f may change the graphs of regions; g it must copy first.
+// f may change the graphs of regions in place, but not g.
 //
-// While f has it, a region's graph is closed: a last node reads all arguments and yields, so that f
-// sees them as read and their new places are known.
+// A region's graph is closed while f runs on it: a last node (Closing) reads all arguments and yields,
+// so that f keeps them and their new places are known.
 func Deep(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph { return deep(g, IsControl, f) }
 
-// Everywhere is Deep with the bodies of parfor. Their kernel compiles operators and finds
-// invariants itself, so only passes that rewrite operators into operators help there.
+// Everywhere is Deep that also runs the pass on the bodies of parfors. Their kernel compiles operators
+// and finds invariants itself, so only passes that rewrite operators into operators help there.
 func Everywhere(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
 	return deep(g, func(n *ir.Node) bool { return n.Region != nil && !n.IsChain() }, f)
 }
 
-// Points runs a pass on the bodies of all parfors, and on what is in them.
+// Points runs a pass on the bodies of all parfors, and on the regions in them.
 func Points(g *ir.Graph, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
 	return Deep(g, func(g *ir.Graph) *ir.Graph {
 		points := func(n *ir.Node) bool { return n.Op.Role == op.Points }
@@ -58,16 +58,16 @@ func NodesIn(g *ir.Graph, enters func(n *ir.Node) bool) iter.Seq2[*ir.Graph, ir.
 	}
 }
 
-// Captures returns the first argument of region r of n that is the same in all rounds, and how many
-// places behind it among the inputs its value is. Indices are no inputs, and conditions and bounds
-// no arguments.
+// Captures returns the index of the first argument of region r, of node id, that is the same in all
+// rounds. The value of argument k is input k + shift: indices of a parfor are arguments but no inputs,
+// and conditions and bounds are inputs but no arguments.
 func Captures(g *ir.Graph, id ir.ID, r *ir.Region) (first, shift int) {
 	n := &g.Nodes[id]
 	return n.Carried() + len(n.Attrs.Ints("by")), len(g.In(id)) - len(r.Args)
 }
 
-// SomeIn reports whether f holds for node n, or for a node in regions of n and of what enters
-// selects there.
+// SomeIn reports whether f holds for node n or for a node in its regions, at any depth. Of the nodes in
+// these, it looks into the regions of those for which enters holds.
 func SomeIn(n *ir.Node, enters, f func(n *ir.Node) bool) bool {
 	if f(n) {
 		return true
@@ -82,7 +82,7 @@ func SomeIn(n *ir.Node, enters, f func(n *ir.Node) bool) bool {
 	return false
 }
 
-// IsControl reports a loop in rounds or a branch.
+// IsControl reports whether n is an iterate or a branch.
 func IsControl(n *ir.Node) bool { return n.Op.Control == op.Iterate || n.Op.Control == op.Select }
 
 // deep runs f on the bodies of the nodes that enters selects, and on g.
@@ -90,6 +90,8 @@ func deep(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Gra
 	return f(bodies(g, enters, f))
 }
 
+// bodies runs f on the bodies of the nodes that enters selects. It returns g, or a copy that has the
+// new bodies.
 func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Graph {
 	own := false // a copy
 	for i := range g.Nodes {
@@ -104,8 +106,8 @@ func bodies(g *ir.Graph, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.G
 	return g
 }
 
-// Closing is the row of the node that closes a region's graph. It is in no table, and no graph
-// keeps it.
+// Closing is the operator of the node that closes a region's graph while a pass runs (Deep). It is in
+// no table, and no graph keeps it.
 var Closing = &op.Def{Name: "close", Laws: op.Effectful, Control: op.NoControl}
 
 // knownIn returns the arguments of region r, of node id, that are constant ramps or integers in all
@@ -127,6 +129,7 @@ func knownIn(g *ir.Graph, id ir.ID, r *ir.Region) (list []int) {
 	return list
 }
 
+// body runs f on the closed graph of region r, innermost bodies first. known is as knownIn returns it.
 func body(r *ir.Region, known []int, enters func(n *ir.Node) bool, f func(g *ir.Graph) *ir.Graph) *ir.Region {
 	g := r.Graph.Clone()
 	held := append(append([]ir.ID(nil), r.Args...), r.Yields...)
@@ -145,7 +148,8 @@ func body(r *ir.Region, known []int, enters func(n *ir.Node) bool, f func(g *ir.
 	return &ir.Region{Graph: g.Compact(keep), Args: held[:k:k], Yields: held[k:]}
 }
 
-// DropInputs drops what node id captures without need. An effect stays, because it orders.
+// DropInputs drops captured inputs of node id that none of its regions reads, and makes one argument of
+// a value that is captured twice. An effect stays, because it orders.
 func DropInputs(g *ir.Graph, id ir.ID) {
 	n := &g.Nodes[id]
 	in := g.In(id)
@@ -213,7 +217,7 @@ func unified(r *ir.Region, twice [][2]int) *ir.Region {
 	return out
 }
 
-// Reads reports whether something in r needs argument a.
+// Reads reports whether a node of r reads argument a, or r yields it.
 func Reads(r *ir.Region, a ir.ID) bool {
 	for i := range r.Graph.Nodes {
 		if slices.Contains(r.Graph.In(ir.ID(i)), a) {
@@ -224,7 +228,7 @@ func Reads(r *ir.Region, a ir.ID) bool {
 }
 
 // WithMade returns r with nodes without operands, such as constants and ramps, in place of some
-// arguments, by the numbers of the arguments.
+// arguments. made has the nodes by the indices of the arguments.
 func WithMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
 	out := &ir.Region{Graph: r.Graph.Clone(), Yields: r.Yields}
 	for k, a := range r.Args {
@@ -237,7 +241,7 @@ func WithMade(r *ir.Region, made map[int]*ir.Node) *ir.Region {
 	return out
 }
 
-// MostSize returns the most rows and columns of dense value id. ok is false if it does not know them.
+// MostSize returns bounds of the rows and columns of dense value id. ok is false if none are known.
 func MostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 	n, t := &g.Nodes[id], g.Type(id)
 	if t.Known() {
@@ -265,8 +269,8 @@ func MostSize(g *ir.Graph, id ir.ID) (size [2]int, ok bool) {
 	return size, parts > 0
 }
 
-// RegionOf returns a region that computes the nodes members of g, which ascend, and yields those of
-// yields. reads lists the nodes outside that members read; the arguments of the region stand for them.
+// RegionOf returns a region that computes the nodes members of g, which ascend, and yields the nodes
+// yields. reads lists the other nodes that members read, in the order of the region's arguments.
 func RegionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Region, reads []ir.ID) {
 	r = &ir.Region{Graph: ir.New()}
 	known, inner := SetOf(members), map[ir.ID]ir.ID{}
@@ -298,7 +302,7 @@ func RegionOf(g *ir.Graph, table *op.Table, members, yields []ir.ID) (r *ir.Regi
 // Stops counts, up to each node of a graph, the nodes that may fail or have an effect.
 type Stops []int32
 
-// Between reports such a node after node a and not after node b.
+// Between reports whether there is such a node after node a, up to node b.
 func (s Stops) Between(a, b ir.ID) bool { return s[a] < s[b] }
 
 // Among returns the number of such nodes from node a to node b, both included.
@@ -310,7 +314,7 @@ func (s Stops) Among(a, b ir.ID) int {
 	return n
 }
 
-// StopsOf counts the stops of g.
+// StopsOf counts the nodes of g that may fail or have an effect.
 func StopsOf(g *ir.Graph) Stops {
 	s := make(Stops, g.Len())
 	n := int32(0)

@@ -1,8 +1,7 @@
 package nodes
 
-// Sizes determine the shapes of blocks; 0 is the default. They are part of what a program means (a
-// long product is summed panel by panel), so only tests set them, to get many blocks from small
-// matrices.
+// Sizes bound blocks and other parts of matrices; 0 is the default. Results depend on them (a long
+// product is summed panel by panel), so only tests set them, to get many blocks from small matrices.
 type Sizes struct {
 	// Block is the approximate number of elements of a block of a matrix that is not square:
 	// 512 KiB of f64, half of a core's second-level cache.
@@ -11,22 +10,21 @@ type Sizes struct {
 	// a tall X, would leave nothing to do in parallel, and its rounding error would grow with
 	// its length. It is cut into panels whose products a balanced tree adds.
 	Panel int
-	// Spread is the least work, in operations, that ranks share by rows. What a rank makes of less
-	// is made on all of them, since a message takes some microseconds. If it is 1, they share all that
-	// they can, whatever it costs.
+	// Spread is the least work, in operations, that ranks share by rows. All ranks repeat less work,
+	// since a message takes some microseconds. If Spread is 1, they share all that they can.
 	Spread int
-	// Whole keeps matrices whole that only loops make and read, for plans of one rank. It
-	// changes no result.
+	// Whole leaves matrices that only loops make and read uncut, for plans of one rank. It changes no
+	// result.
 	Whole bool
-	// Loops keeps those whole that correspond in place to the result of a loop over an index space
-	// or of an iterate, for plans of several ranks: ranks share the rows of such loops (package layout).
-	// What is of all rows and has no state that ranks merge is then a node of its own.
+	// Loops leaves matrices uncut whose rows are those of the result of a loop over an index space or of
+	// an iterate, for plans of several ranks: ranks share the rows of such loops (package layout). An
+	// operator that needs all rows, and has no state that ranks merge, is then a node of its own.
 	Loops bool
-	// Rows, with Whole, keeps those whole that ranks can share by rows, if no loop of one rank would
-	// do: the left factors of products whose right factors a cache holds, and their results.
+	// Rows, with Whole, also leaves matrices uncut that ranks can share by rows: the left factors of
+	// products whose right factors a cache holds, and their results.
 	Rows bool
-	// Part is about how many bytes of a file a worker reads at a time. 0: a MiB, and only where memory is
-	// scarce. Tests set it to get files in parts with enough memory.
+	// Part is the approximate number of bytes of a file that a worker reads at a time. 0 means a MiB, and
+	// only where memory is scarce. Tests set it to read files in parts with enough memory.
 	Part int
 }
 

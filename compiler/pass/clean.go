@@ -55,7 +55,7 @@ func SweepDead(g *ir.Graph) *ir.Graph {
 }
 
 // alive returns which nodes some effect needs; nil if all are.
-func alive(g *ir.Graph) []bool { return nodes.AliveAnd(g, g.Required) }
+func alive(g *ir.Graph) []bool { return nodes.Alive(g, g.Required) }
 
 // MergeEqual merges pure nodes with equal operator, attributes and inputs (common subexpressions):
 //

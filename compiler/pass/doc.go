@@ -19,7 +19,7 @@
 //	order.go                  priorities, and invariants stored when first computed
 //	carried.go                blocks as carried values
 //
-// Package nodes has what several passes ask of a node, and package layout says what lies on which rank.
+// Package nodes has properties and copies of nodes. Package layout decides which rank has which rows.
 //
 // New nodes keep the origin of those that they replace. The package names only rows that passes
 // make (map, pipe, map.product, panels.along, byrows, nest, slice, lay, exchange ...) or fold. It reads

@@ -12,22 +12,22 @@ import (
 //	%3 = pick.rows(%0, %1);  %4 = pick.rows(%0, %2);  %5 = pipe(%3, %4) {fold="rowsum", ..} { a * b }
 //	->  %5 = byrows(%0, %1, %2) { the same }
 //
-// Each row is read where it lies, and none is stored. The loop checks the positions.
+// The loop reads each row in place and stores none. It checks the positions.
 
-// picks reports an operator that takes rows at positions that the run computes. Each row of its result
-// is then read from where it lies. Where ranks share rows, such rows are stored: ranks send them.
+// picks reports whether node id takes rows at positions that the run computes, and its group may read
+// them in place. If ranks share rows, it may not: ranks send such rows, so they are stored.
 func (b *rowBlocks) picks(id ir.ID) bool {
 	d := b.g.Nodes[id].Op
 	return b.kind == ofRows && !b.ranks && d.Numbers == 1 && d.Along != nil && d.Elements != nil && d.Laws.Has(op.Pure)
 }
 
-// takePicks puts the rows by position that node id reads into its group, and those that make their
-// positions. It would be wrong for rows that a node before id reads: what that node is read by may
-// belong to the group.
+// takePicks puts nodes that take rows for node id into its group, and those that take their positions.
+// It would be wrong if a node before id read these rows: a reader of that node may belong to the
+// group.
 func (b *rowBlocks) takePicks(id ir.ID, at int32) {
 	for k, x := range b.g.In(id) {
 		if b.group[x] >= 0 || !b.picks(x) || b.picks(id) && k == 0 {
-			continue // a row that is taken by its position may be any of a table
+			continue // a pick may take any row of its table, so the table is no member
 		}
 		if b.readBy == nil {
 			b.readBy = readersOf(b.g)
@@ -39,8 +39,8 @@ func (b *rowBlocks) takePicks(id ir.ID, at int32) {
 	}
 }
 
-// mixed reports whether a group with node id would read a matrix by rows and take rows of it by
-// positions. The task has one argument for it.
+// mixed reports whether a group with node id would read a matrix both row by row and by positions. The
+// task has one argument for a matrix, so such a group cannot be made.
 func (b *rowBlocks) mixed(id ir.ID, r *rowGroup) bool {
 	if !r.picked && !b.picks(id) {
 		return false

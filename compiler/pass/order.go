@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"flow/compiler/layout"
 	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
@@ -239,6 +238,10 @@ func (k *keeping) region(r *ir.Region, args []int, around int) *ir.Region {
 	return out
 }
 
+// keepFrom is the least work, in operations and bytes, that is worth keeping: finding a kept value
+// costs some tens of nanoseconds.
+const keepFrom = 64
+
 // worthKeeping reports a node with one value, without an effect, that is not cheap.
 func worthKeeping(g *ir.Graph, id ir.ID) bool {
 	n, t := &g.Nodes[id], g.Type(id)
@@ -256,5 +259,5 @@ func worthKeeping(g *ir.Graph, id ir.ID) bool {
 		return true
 	}
 	w := n.Op.Cost(s, t)
-	return w.Flops+w.Bytes >= layout.KeepFrom
+	return w.Flops+w.Bytes >= keepFrom
 }

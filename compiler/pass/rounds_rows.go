@@ -10,26 +10,26 @@ import (
 	"flow/ir/types"
 )
 
-// RowRounds turns a loop over matrices whose rows know nothing of one another into a loop over rows:
+// RowRounds turns rounds over matrices whose rows do not depend on each other into a loop over rows:
 //
 //	%3 = iterate(%0, %1) {carry=1, times=20} (%x, %a) { %2 = div(%a, %x); .. }
 //	->  %3 = parfor(%0, %1) (%i, %0, %1) { %2 = %0[%i, :]; %3 = %1[%i, :]; yield iterate(%2, %3) { the same } }
 //
-// All rounds of a row are made in registers, and the rows are lanes of vectors. The loop over matrices
-// reads and writes memory in each round. Bits stay, since each element has the same operators in the
-// same order.
+// All rounds of a row stay in registers, and the rows are lanes of vectors. Rounds over matrices would
+// read and write memory each time. Bits stay, since each element has the same operators in the same
+// order.
 //
 // Where all operators are elementwise, the loop goes over elements, and so does what reads its results
 // element by element. Each matrix that something else reads is then made by a loop of its own: rounds
 // of few operations take less time twice in registers than once in memory. Rounds of functions such as
 // exp do not. A column or row that moves through a matrix from round to round is read at the element's
-// place: panels of time series, paths of given increments. Of random numbers whose seed depends on the
-// round, those of the row are drawn.
+// place: panels of time series, paths of given increments. A row draws only its own random numbers if
+// the seed depends on the round.
 //
-// It would be wrong where how many rounds there are follows from the matrices: that reduces all rows,
-// so such a loop stays. Operators that may fail stay, too, so that the first failure in the order of
-// rounds is told. It would be slow where a round is more numbers than rows, and where a few elements
-// are rounds inside of rounds: see Rounds.
+// It would be wrong if the number of rounds depended on the matrices: that reduces all rows, so such a
+// loop stays. Loops with operators that may fail stay, too, so that the first failure in the order of
+// rounds is reported. It would be slow if a round had more operators on numbers than on rows, and for
+// rounds over few elements inside of rounds: see Rounds.
 func RowRounds(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
 	c, uses, changed := nodes.CopyOf(g), g.Uses(), false
 	owner := make([]*rowRounds, g.Len()) // of what is made with a loop
@@ -64,13 +64,13 @@ func RowRounds(g *ir.Graph, table *op.Table, sizes nodes.Sizes) *ir.Graph {
 }
 
 const (
-	// A block has leastRowRounds of the least number of rows, or elements, which workers share and
-	// vectors have as lanes, and cachedRowRounds of the most elements of a matrix that stays in a cache
-	// in rounds of rounds.
+	// The least number of rows, or elements, is Sizes.Block / leastRowRounds: workers share them, and
+	// they are lanes of vectors. Within other rounds, a matrix of up to Sizes.Block / cachedRowRounds
+	// elements stays in a cache anyway.
 	leastRowRounds, cachedRowRounds = 1024, 2
-	// mostRowRounds is the most columns of a row that registers and the first cache hold beside others,
-	// and wideRowRounds that of a row in the second one. Rounds of functions such as exp gain nothing
-	// there: a row makes them again for each reader.
+	// mostRowRounds is the most columns of a row for which registers and the first cache hold a round, and
+	// wideRowRounds the most for the second cache. Rounds of functions such as exp gain nothing in the
+	// second one, because a row computes them again for each reader.
 	mostRowRounds, wideRowRounds = 64, 256
 	// mostRounds is how often rounds in registers are made, at most.
 	mostRounds = 3

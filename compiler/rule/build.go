@@ -116,8 +116,8 @@ func (p *plan) add(pat *pattern, place int) (ref, bool) {
 	return p.node(d, attrs, in)
 }
 
-// node returns an operator among the nodes that are planned or matched, or plans it: as a constant, if
-// the types of its inputs tell its value.
+// node returns a planned or matched node with this operator, attributes and inputs. If there is none,
+// it plans one, or a constant if the types of the inputs determine the value.
 func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 	g := p.m.s.g
 	for _, id := range p.m.inner {
@@ -143,7 +143,7 @@ func (p *plan) node(d *op.Def, attrs *op.Attrs, in []ref) (ref, bool) {
 	if err != nil {
 		return 0, false
 	}
-	if d.Shape != nil { // a size that is known reads nothing: ranks would bring all rows to its reader
+	if d.Shape != nil { // an operator that reads a known size would bring all rows to its rank
 		if v, err := d.Shape(sig.In); err == nil && v != nil {
 			return p.scalar(v.(value.Scalar)), true
 		}
@@ -217,9 +217,10 @@ func constantAttrs(s value.Scalar) *op.Attrs {
 	return op.MakeAttrs(op.Attr{Name: "value", Val: op.Val{Kind: op.IntVal, I: s.I}})
 }
 
-// make adds the planned nodes through emit and returns the result. A node whose operator was
-// matched keeps its span, so that a failure names the failing expression. So does a result that may
-// fail in the place of an inner node, if the root cannot fail. Loop and channel are those of the root.
+// make adds the planned nodes through emit and returns the result. A node whose operator was matched
+// keeps its span, so that a failure names the failing expression. If the root cannot fail and the
+// result can, it has the span of the inner node that it replaces. Loop and channel are those of the
+// root.
 func (p *plan) make(emit func(n planned, o ir.Origin, in []ir.ID) ir.ID) ir.ID {
 	if p.root >= 0 {
 		return ir.ID(p.root)

@@ -182,10 +182,11 @@ type Def struct {
 	Reads  func(a *Attrs) string
 	Looked func() []Looked
 	// Writes begins to write the rows of operand 0 of a call to a file. Chunks must come in ascending
-	// order. Parts reports whether a node can be run so. nil: no rows can be written alone.
+	// order. Parts reports whether a node can write so. nil: the row writes whole matrices only.
 	Writes func(c *Call) (LoopBody, error)
-	// Parts reports whether a node with these attributes reads no more of its file than it returns. Of
-	// other files one rank reads all, and sends parts. nil: it reads all.
+	// Parts reports whether a node with these attributes reads no more of its file than it returns, or,
+	// with Writes, can write its file part by part. Of other files one rank reads all, and sends parts.
+	// nil: it reads all.
 	Parts func(a *Attrs) bool
 	// Strewn reports whether a rank that reads a part of a sparse file gets entries in rows of other ranks,
 	// in the order of the file. Ranks then send entries to the ranks of their rows and add those at one

@@ -81,7 +81,7 @@ func (in *input) summed(o Options, h csrLayout, cols int) ([]Entries, error) {
 }
 
 // rowWorth is the number of entries that take as long as a row, in the work that ranks do after they
-// have read a graph (compiler/pass, rowSteps).
+// have read a graph (compiler/layout, rowSteps).
 const rowWorth = 12
 
 // Ends returns for each rank the block behind those that it reads. Ranks read equally many blocks. If

@@ -26,8 +26,8 @@ type form struct {
 	// The sparse forms; nil where the format has none. A format without read has only these.
 	readSparse  func(in *input, o Options, headOnly bool) (Header, *value.CSR, error)
 	writeSparse func(w *bufio.Writer, m *value.CSR) error
-	// head writes what comes before the rows. write then writes rows, of which there may be more. nil:
-	// write writes a whole matrix.
+	// head writes the part of the file before the rows, and write may then be called for one block of rows
+	// after the other. nil: one call of write writes the whole file.
 	head   func(w *bufio.Writer, d *value.Dense) error
 	placed bool // an element's place in the file follows from its row and column: see ReadPart
 }
@@ -207,6 +207,7 @@ type RowWriter struct {
 	z    *gzip.Writer // nil: the file is not compressed
 }
 
+// rowsTo returns a writer of rows in format f. It writes nothing yet.
 func rowsTo(w io.Writer, path string, f form, compressed bool, o Options) *RowWriter {
 	r := &RowWriter{path: path, f: f, o: o}
 	if compressed {
@@ -223,7 +224,8 @@ func WritesRows(path string, o Options) bool {
 	return err == nil && f.head != nil
 }
 
-// WriteRows begins to write matrix d in the format that Write would write. WritesRows must report true.
+// WriteRows begins to write matrix d as Write would, and returns the writer of its rows. It reads the
+// shape and type of d, not its elements. The file must be one for which WritesRows is true.
 func WriteRows(w io.Writer, path string, d *value.Dense, o Options) (*RowWriter, error) {
 	f, compressed, err := choose(path, o)
 	if err != nil {
@@ -239,10 +241,10 @@ func WriteRows(w io.Writer, path string, d *value.Dense, o Options) (*RowWriter,
 	return r, nil
 }
 
-// Write writes the next rows, which are all rows of d.
+// Write writes the rows of d after those that were written before.
 func (r *RowWriter) Write(d *value.Dense) error { return r.failed(r.f.write(r.b, d, r.o)) }
 
-// End completes the file.
+// End writes the rest of the file. It does not close it.
 func (r *RowWriter) End() error {
 	err := r.b.Flush()
 	if err == nil && r.z != nil {

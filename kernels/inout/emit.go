@@ -170,7 +170,7 @@ func taken(c *op.Call) bool {
 	return t.Take(c.Attrs.Str("label"), v)
 }
 
-// sinkOf opens the file of an emit, and returns how it is written.
+// sinkOf opens the file of an emit. It returns the sink and the options of the format.
 func sinkOf(c *op.Call, to string) (w io.WriteCloser, o format.Options, err error) {
 	if o, err = readOptions(c.Attrs); err != nil {
 		return nil, o, err
@@ -185,7 +185,7 @@ func sinkOf(c *op.Call, to string) (w io.WriteCloser, o format.Options, err erro
 	return w, o, nil
 }
 
-// rowsSink is an emit whose matrix is made in parts.
+// rowsSink writes a matrix that is made in parts to the file of an emit.
 type rowsSink struct {
 	d    *value.Dense
 	to   string
@@ -193,7 +193,7 @@ type rowsSink struct {
 	w    *format.RowWriter
 }
 
-// beginRows opens the file of an emit, and writes what comes before the rows.
+// beginRows opens the file of an emit, and writes the part of it before the rows.
 func beginRows(c *op.Call) (op.LoopBody, error) {
 	to := c.Attrs.Str("to")
 	file, o, err := sinkOf(c, to)
@@ -218,14 +218,7 @@ func (x *rowsSink) Chunk(_, lo, hi int) error {
 
 // End completes the file.
 func (x *rowsSink) End() error {
-	err := x.w.End()
-	if cerr := x.file.Close(); err == nil && cerr != nil {
-		err = &format.Error{Cause: format.Unwritable, File: x.to, Msg: "cannot be written: " + cerr.Error()}
-	}
-	if err != nil {
-		return fileFailure(err)
-	}
-	return nil
+	return closeSink(x.file, x.to, x.w.End())
 }
 
 // Quit closes the file of a run that fails. The environment removes it.
@@ -244,6 +237,11 @@ func emitFile(c *op.Call, to string) error {
 	} else {
 		err = format.Write(w, to, c.In[0], o)
 	}
+	return closeSink(w, to, err)
+}
+
+// closeSink closes the file of an emit whose last write returned err. It returns the first failure.
+func closeSink(w io.Closer, to string, err error) error {
 	if cerr := w.Close(); err == nil && cerr != nil {
 		err = &format.Error{Cause: format.Unwritable, File: to, Msg: "cannot be written: " + cerr.Error()}
 	}

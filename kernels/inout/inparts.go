@@ -24,8 +24,8 @@ import (
 // A matrix that is made in parts has addresses for all of its rows. So kernels and compiled loops are
 // those of whole matrices.
 //
-// The first row is for results in memory. The other one has an effect: it writes the rows to a file, in
-// one chunk, since they must come in order.
+// loop has its results in memory. written has an effect: it writes the rows to a file, in one chunk,
+// since they must come in order.
 func inParts() (loop, written *op.Def) {
 	run := &op.Loop{
 		Rows: func(s *op.Sig, _ types.Type) int {

@@ -24,6 +24,7 @@ func picks() []*op.Def {
 			Loop: window.Loop(pickColumnsKernel(place), window.Rows, window.Whole), Elements: PlacesElements(1, fromEnd), Along: func(*op.Attrs) []int { return []int{0} },
 		}
 	}
+	// a failure names the row of the transpose
 	byRow := func(p int64, _, n int) (int, error) { return FromEither(p, 0, n) }
 	return []*op.Def{
 		{

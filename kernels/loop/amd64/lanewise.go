@@ -44,7 +44,8 @@ func (m *maker) eachLane(mask Reg, body func()) {
 
 // divide lowers a division of integers that rounds down, or its rest. The quotient of two numbers
 // below 2^52 rounded to f64 reaches no integer that the true one does not: that is at least 1/|b|
-// away, and half a unit in the last place of a/b is less. Others are divided lane by lane.
+// away, and half a unit in the last place of a/b is less. Others are divided lane by lane. A division
+// by a known positive number below 2^51 is a product with its reciprocal (dividedBy).
 func (l *lowering) divide(s *loop.Stmt, a, b operand) virt {
 	e, rest := types.I64, s.Code == loop.Mod
 	if n := b.word; b.konst && int64(n) > 0 && n&(n-1) == 0 {
@@ -111,7 +112,8 @@ func (l *lowering) divideNear(rest bool, a, b operand) operand {
 	return inRegister(e, l.unary(VCVTTPD2QQ, f, q, 0))
 }
 
-// nearest returns the quotient or the rest of a division by a constant.
+// nearest returns the quotient of d, rounded down, or its rest. If the rest is negative, the quotient
+// that d has is one too large.
 func (l *lowering) nearest(rest bool, d *divided) virt {
 	e, f := types.I64, types.F64
 	less := l.compare(VCMPPDK, f, d.rest, numberF64(0), ordered[loop.Lt])
