@@ -11,9 +11,8 @@ import (
 	"flow/ir/types"
 )
 
-// This file weighs what ranks share in a round of a loop against the messages of the round. Both are
-// in operations. Sizes.Spread is what is done in the time of a message; so a loop that is cut for
-// tests by small sizes pays little.
+// This file weighs what ranks share in a round of a loop against the messages of the round, both in
+// operations. Sizes.Spread is done in the time of a message, so a loop that tests cut small pays little.
 
 const (
 	// GatherSpreads is what a gather costs, in Sizes.Spread: some 16 us. Measured with two ranks of

@@ -15,10 +15,9 @@ import (
 //	parfor(%D, %k) {lo=[0], n=[7], by=[1]} (%i, %D, %k) { min(D[i, :], D[i, k] + D[k, :]) }
 //	->  min(%D, window(%D, 0, %k) {size=[7,1]} + window(%D, %k, 0) {size=[1,7]})
 //
-// Each element is the same operations, so bits stay. Both wordings are one program from here on:
-// what joins, cuts and places chains then knows both. A loop over points that reads elements of rows
-// and columns, and whose result operators reduce row by row, is such a loop too, whose result is then
-// not stored:
+// Each element is the same operations, so bits stay. Passes that join, cut and place chains then know
+// both wordings. A loop over points that reads elements of rows and columns is such a loop, too, if
+// operators reduce its result row by row. The result is then not stored:
 //
 //	rowsum(parfor(%x) {lo=[0,0], n=[900,900], by=[1,1]} (%i, %j, %x) { abs(x[i, 0] - x[j, 0]) })
 //	->  rowsum(abs(%x - t(%x)))
