@@ -12,7 +12,7 @@ import (
 )
 
 // This file weighs what ranks share in a round of a loop against the messages of the round, both in
-// operations. Sizes.Spread is done in the time of a message, so a loop that tests cut small pays little.
+// operations. Sizes.Spread is done in the time of a message, so a loop that tests cut pays little.
 
 const (
 	// GatherSpreads is what a gather costs, in Sizes.Spread: some 16 us. Measured with two ranks of
