@@ -24,20 +24,40 @@ func diagonals(rng *rand.Rand) string {
 	if rng.IntN(6) == 0 {
 		value = "C[i, j + 1 + s // 999]" // fails in the last column
 	}
+	check := ""
 	if rng.IntN(6) == 0 {
-		value = "assert d < 2 or s0 > 3, \"late\"; " + value // fails at several places of a round
+		check = "assert d < 2 or s0 > 3, \"late\"; " // fails at several places of a round
 	}
 	where := pick("j - i == d", "i + j == d + 9", "j == (3 * i + d) % M", "d + i == j and i > 2", "i - d == j - 1", "j == p[i]", "i == p[j] + d",
 		"i % 2 < j and d == p[i] - j", "j + j - i == d", "i + (d - j) == 2", "j * 1 == d + i", "p[j] == d", "i == i + j - d", "d - j - i == -20", "i == d + 3", "d == i and j > 2", "j == 2 * d")
 	// Both branches may be the one that keeps.
-	change, keep := fmt.Sprintf("iterate s = 0, r = 0 until r == 3 {\n        next s = s + r * i\n        next r = r + 1\n      }\n      %s", value), "C[i, j]"
+	change, keep := fmt.Sprintf("iterate s = 0, r = 0 until r == 3 {\n        next s = s + r * i\n        next r = r + 1\n      }\n      %s", check+value), "C[i, j]"
+	if rng.IntN(9) == 0 {
+		keep = pick("assert d < 3 or j < 60, \"kept\"; ", "assert i >= 0, \"kept\"; ") + keep // fails at places that stay
+	}
 	if rng.IntN(3) == 0 {
 		change, keep = keep, change
 		where = pick("j - i != d", "d + i != j or i == 2", "not (j == p[i])", "p[j] + d != i or s0 > j")
 	}
-	text := fmt.Sprintf("p = randint(%d, 1, -3, M + 3, seed = %d)\ns0 = sum(p) %% 9\niterate C = %s, d = %d times %d {\n  next C = parfor i in 0..N, j in 0..M {\n"+
-		"    if %s {\n      %s\n    } else {\n      %s\n    }\n  }\n  next d = d + %s\n}\nemit all C\n",
-		max(n, m), rng.IntN(99), start, rng.IntN(4)-1, 4+rng.IntN(10), where, change, keep, pick("1", "1", "3"))
+	body := fmt.Sprintf("if %s {\n      %s\n    } else {\n      %s\n    }", where, change, keep)
+	first, next, last := "", "", ""
+	switch other := "s = d - 3; " + value; {
+	case rng.IntN(16) == 0: // the same without branches, which is solved in large matrices
+		n, m = 256, 260
+		first, next, last = ", e = 0.5", "\n  next e = max((A * e) @ A) / 30", "emit e\n" // a product keeps the loop from being one task
+		body = fmt.Sprintf("s = d * 3; %sv = %s\n    ifelse(%s, v, C[i, j])", check, value, where)
+		if keep != "C[i, j]" {
+			body = fmt.Sprintf("s = d * 3; %sv = %s\n    ifelse(%s, C[i, j], v)", check, value, where)
+		}
+	case keep == "C[i, j]" && rng.IntN(3) == 0: // a chain of branches
+		then := pick(where, where, where, "s0 > j or "+where)
+		body = fmt.Sprintf("if %s and %s {\n      %s\n    } else if %s { %s } else { C[i, j] }", where, pick("i % 3 > 0", "p[i] > p[j]"), change, then, other)
+		if rng.IntN(3) == 0 {
+			body = fmt.Sprintf("if %s and i > d {\n      %s\n    } else if not (%s) { C[i, j] } else { %s }", where, change, then, other)
+		}
+	}
+	text := fmt.Sprintf("A = rand(80, 80, seed = 1)\np = randint(%d, 1, -3, M + 3, seed = %d)\ns0 = sum(p) %% 9\niterate C = %s, d = %d%s times %d {\n  next C = parfor i in 0..N, j in 0..M {\n"+
+		"    %s\n  }\n  next d = d + %s%s\n}\nemit all C\n%s", max(n, m), rng.IntN(99), start, rng.IntN(4)-1, first, 4+rng.IntN(10), body, pick("1", "1", "3"), next, last)
 	return strings.NewReplacer("N", fmt.Sprint(n), "M", fmt.Sprint(m)).Replace(text)
 }
 
@@ -95,14 +115,20 @@ func TestOneLine(t *testing.T) {
 // definition, and most of them change one element of each row.
 func TestLines(t *testing.T) {
 	table := tinyTable(t)
-	put, failed := 0, 0
+	put, chains, chosen, failed := 0, 0, 0, 0
 	for seed := range uint64(150) {
 		text := diagonals(rand.New(rand.NewPCG(seed, 59)))
 		r, err := compiledOnce(table, text, 1, false, nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
-		put += strings.Count(r.Plan.Graph.String(), "put(")
+		puts := strings.Count(r.Plan.Graph.String(), "put(")
+		put += puts
+		if strings.Contains(text, "else if") {
+			chains += puts
+		} else if strings.Contains(text, "ifelse(") {
+			chosen += puts
+		}
 		all := runs{{1, 1, nil, false, ""}, {1, 3, []string{"lines"}, false, "FAC2"}, {1, 2, []string{"simplify"}, false, "SS"}, {2, 2, nil, false, "GSS"}}
 		m, err := all.differ(table, text)
 		if err != nil {
@@ -112,17 +138,20 @@ func TestLines(t *testing.T) {
 			failed++
 		}
 	}
-	if put < 75 || failed < 10 {
-		t.Errorf("%d loops change one element of each row, and %d programs fail", put, failed)
+	if put < 40 || chains < 6 || chosen < 4 || failed < 10 {
+		t.Errorf("%d loops change one element of each row (%d chains, %d choices), and %d programs fail", put, chains, chosen, failed)
 	}
 }
 
-// TestNoLines: a round makes all elements where a body may fail before it chooses, or where an index
+// TestNoLines: a round makes all elements where a body may fail at places that stay, or where an index
 // descends, so that the rows or columns of the result are others than those that are kept.
 func TestNoLines(t *testing.T) {
 	table := tinyTable(t)
 	for _, round := range []string{
 		"parfor i in 0..16, j in 0..64 { assert j < 60 or d < 2, \"late\"; if j - i == d { C[i, j] + 1 } else { C[i, j] } }",
+		"parfor i in 0..16, j in 0..64 { if j - i == d { C[i, j] + 1 } else { assert j < 60 or d < 2, \"late\"; C[i, j] } }",
+		"parfor i in 0..16, j in 0..64 { if j == i + d and d > 1 { C[i, j] + 1 } else { q = C[i, j + d // 2]; if j == i + d { q } else { C[i, j] } } }",
+		"parfor i in 0..16, j in 0..64 { if j == i + d and d > 1 { C[i, j] + 1 } else { ifelse(j == i + d, C[i, j + d // 2], C[i, j]) } }",
 		"parfor i in 15..=0 by -1, j in 0..64 { if j - i == d { C[i, j] + 1 } else { C[i, j] } }",
 		"parfor i in 0..16, j in 63..=0 by -1 { if j - i == d { C[i, j] + 1 } else { C[i, j] } }",
 	} {

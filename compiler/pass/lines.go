@@ -34,9 +34,9 @@ import (
 //	->
 //	yield put(%T, %row, [%k, 0])
 //
-// It would be wrong if the body could fail before its branch, because the definition then fails at
-// places that are left out. It would also be wrong if sums of indices were not exact. Integers wrap, so
-// an equation modulo 2^64 has exactly one solution.
+// It would be wrong if the body could fail before its branch, or in a branch that keeps, because the
+// definition then fails at places that are left out. It would also be wrong if sums of indices were
+// not exact. Integers wrap, so an equation modulo 2^64 has exactly one solution.
 func Lines(g *ir.Graph, table *op.Table) *ir.Graph {
 	out := g
 	for i := range g.Nodes {
@@ -168,6 +168,14 @@ type line struct {
 	axis, sign  int
 	left, right ir.ID
 	depends     []bool // the nodes of the body that depend on that index
+	// changes are conditions of the body: an element for which none of them holds stays old.
+	changes []condition
+}
+
+// condition holds where bool x has the value is.
+type condition struct {
+	x  ir.ID
+	is bool
 }
 
 // lineOf returns the line that yield k of region r is, or nil.
@@ -177,81 +185,159 @@ func lineOf(r *ir.Region, k int, table *op.Table) *line {
 	if n.Op.Role != op.Points || asked(n) || nodes.Sent(g, id) || !fromZero(n) || len(n.Attrs.Ints("by")) != 2 || !t.Known() {
 		return nil
 	}
-	l := &line{g: g, id: id, old: r.Args[k], table: table, body: n.Region}
+	body := nodes.CopyOf(n.Region.Graph)
+	for x := range body.Old.All() {
+		body.Node(x)
+	}
+	l := &line{g: g, id: id, old: r.Args[k], table: table, body: body.Region(n.Region)}
 	b, y := l.body.Graph, l.body.Yields[0]
-	if b.Nodes[y].Op.Control != op.Part {
+	c := ir.None // the branch
+	if b.Nodes[y].Op.Control == op.Part {
+		c = b.In(y)[0]
+	} else if t.Count() < leastChosen {
+		return nil
+	}
+	to := make([]ir.ID, b.Len())
+	for i := range to {
+		to[i] = ir.ID(i)
+	}
+	if !l.changed(b, y, to) {
 		return nil
 	}
 	at := ir.Ranges{}.Within(g, id, l.body)
-	c := b.In(y)[0]
 	for i := range b.Nodes {
 		if x := ir.ID(i); x != c && at.MayFail(b, x) {
 			return nil
 		}
-	}
-	branch := &b.Nodes[c]
-	if branch.Op.Control != op.Select || len(branch.Region.Yields) != 1 {
-		return nil
-	}
-	is := l.keeps(c, branch.Region.Next) // new elements are where the condition holds
-	if !is && !l.keeps(c, branch.Region) {
-		return nil
 	}
 	for _, axis := range []int{1, 0} {
 		along, across := t.Cols, t.Rows
 		if axis == 0 {
 			along, across = across, along
 		}
-		if l.axis = axis; along < leastLine || across < leastLines || !l.solves(b.In(c)[0], is) {
+		l.axis, l.sign, l.depends = axis, 0, dependents(b, l.body.Args[axis])
+		for _, c := range l.changes {
+			if !l.solves(c) {
+				l.sign = 0
+				break
+			}
+		}
+		if l.sign == 0 || along < leastLine || across < leastLines {
 			continue
 		}
 		other := dependents(b, l.body.Args[1-axis])
-		if axis == 1 || !at.MayFail(b, c) || !other[l.left] && !other[l.right] {
+		if c == ir.None || axis == 1 || !at.MayFail(b, c) || !other[l.left] && !other[l.right] {
 			return l
 		}
 	}
 	return nil
 }
 
-// keeps reports whether region r of branch c yields the old element.
-func (l *line) keeps(c ir.ID, r *ir.Region) bool {
-	b, y := l.body.Graph, r.Yields[0]
-	first, shift := nodes.Captures(l.g, l.id, l.body)
-	from := b.In(c)[b.Nodes[c].FirstArg():]
-	outside := func(x ir.ID) int { // the argument of the body that x is
-		if k := slices.Index(r.Args, x); k >= 0 {
-			return slices.Index(l.body.Args, from[k])
-		}
-		return -1
+// changed adds the conditions under which node y of h is a new element. It reports whether y is the
+// old one elsewhere. to tells the nodes of the body that those of h are: h is the body or, in a chain
+// of branches, the region of one.
+func (l *line) changed(h *ir.Graph, y ir.ID, to []ir.ID) bool {
+	if l.keeps(h, y, to) {
+		return true
 	}
-	in := r.Graph.In(y)
-	if r.Graph.Nodes[y].Op.Role != op.Picks || outside(in[1]) != 0 || outside(in[2]) != 1 {
+	n, in := &h.Nodes[y], h.In(y)
+	if n.Op.Operands == op.AsChosen && h.Type(in[0]).IsScalar() {
+		x, is := l.lifted(h, in[0], to), !l.keeps(h, in[1], to)
+		if x == ir.None || is && !l.changed(h, in[2], to) {
+			return false
+		}
+		l.changes = append(l.changes, condition{x, is})
+		return true
+	}
+	if n.Op.Control != op.Part || h.Nodes[in[0]].Op.Control != op.Select {
 		return false
 	}
-	k := outside(in[0])
-	return k >= first && l.g.In(l.id)[k+shift] == l.old && l.g.Type(l.old) == l.g.Type(l.id)
+	c := in[0]
+	from, branch := h.In(c), &h.Nodes[c]
+	x := l.lifted(h, from[0], to)
+	if len(branch.Region.Yields) != 1 || x == ir.None || !l.calm(h, c, to) {
+		return false
+	}
+	stays := func(r *ir.Region, test func(h *ir.Graph, y ir.ID, to []ir.ID) bool) bool {
+		inside := slices.Repeat([]ir.ID{ir.None}, r.Graph.Len())
+		for k, a := range r.Args {
+			inside[a] = to[from[branch.FirstArg()+k]]
+		}
+		return test(r.Graph, r.Yields[0], inside)
+	}
+	is := !stays(branch.Region, l.keeps)
+	if is && !stays(branch.Region.Next, l.changed) {
+		return false
+	}
+	l.changes = append(l.changes, condition{x, is})
+	return true
 }
 
-// solves reports whether the condition x of the body has the value is only where an equation tells the
-// index of the axis.
-func (l *line) solves(x ir.ID, is bool) bool {
-	l.depends = dependents(l.body.Graph, l.body.Args[l.axis])
-	return l.equation(x, is)
+// keeps reports whether node y of h is the old element, and no other node of h may fail. to is as that
+// of changed.
+func (l *line) keeps(h *ir.Graph, y ir.ID, to []ir.ID) bool {
+	first, shift := nodes.Captures(l.g, l.id, l.body)
+	in := h.In(y)
+	if h.Nodes[y].Op.Role != op.Picks || to[in[1]] != l.body.Args[0] || to[in[2]] != l.body.Args[1] {
+		return false
+	}
+	k := slices.Index(l.body.Args, to[in[0]])
+	return k >= first && l.g.In(l.id)[k+shift] == l.old && l.g.Type(l.old) == l.g.Type(l.id) && l.calm(h, y, to)
 }
 
-func (l *line) equation(x ir.ID, is bool) bool {
+// calm reports whether all nodes of h but x are nodes of the body or never fail. The definition
+// evaluates them at places that a line leaves out. to is as that of changed.
+func (l *line) calm(h *ir.Graph, x ir.ID, to []ir.ID) bool {
+	for i := range h.Nodes {
+		if y := ir.ID(i); y != x && l.lifted(h, y, to) == ir.None && (h.Required(y) || ir.MayFail(h, y)) {
+			return false
+		}
+	}
+	return true
+}
+
+// lifted returns the node of the body that is x of h, and adds it if there is none. Nothing reads an
+// added node but the equation. It returns None if x depends on more than arguments and operators.
+func (l *line) lifted(h *ir.Graph, x ir.ID, to []ir.ID) ir.ID {
+	n, b := &h.Nodes[x], l.body.Graph
+	if to[x] != ir.None || n.Region != nil || n.Op.Role == op.Argument || n.Op.Control == op.Part || h.Required(x) {
+		return to[x]
+	}
+	in := make([]ir.ID, len(h.In(x)))
+	for i, y := range h.In(x) {
+		if in[i] = l.lifted(h, y, to); in[i] == ir.None {
+			return ir.None
+		}
+	}
+	for i := range b.Nodes {
+		if m := &b.Nodes[i]; m.Op == n.Op && m.Attrs.Equal(n.Attrs) && slices.Equal(b.In(ir.ID(i)), in) && b.Type(ir.ID(i)) == h.Type(x) {
+			to[x] = ir.ID(i)
+			return to[x]
+		}
+	}
+	to[x] = b.Add(n.Op, n.Attrs, h.Type(x), h.Origin(x), in...)
+	return to[x]
+}
+
+// solves reports whether condition c of the body holds only where an equation tells the index of the
+// axis. All conditions need the same equation.
+func (l *line) solves(c condition) bool {
 	b, both, same := l.body.Graph, loop.And, loop.Eq
-	if !is {
+	if !c.is {
 		both, same = loop.Or, loop.Ne
 	}
-	switch in := b.In(x); codeOf(b, x) {
+	switch in := b.In(c.x); codeOf(b, c.x) {
 	case both:
-		return l.equation(in[0], is) || l.equation(in[1], is)
+		return l.solves(condition{in[0], c.is}) || l.solves(condition{in[1], c.is})
 	case same:
 		left, ok := l.times(in[0])
 		right, fine := l.times(in[1])
-		l.left, l.right, l.sign = in[0], in[1], left-right
-		return ok && fine && (l.sign == 1 || l.sign == -1)
+		sign := left - right
+		if !ok || !fine || sign != 1 && sign != -1 || l.sign != 0 && (l.left != in[0] || l.right != in[1]) {
+			return false
+		}
+		l.left, l.right, l.sign = in[0], in[1], sign
+		return true
 	}
 	return false
 }
