@@ -369,7 +369,8 @@ func (s *spreader) foldReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 		return nil, elsewise
 	}
 	by := s.table.Must(f.By)
-	sig := &op.Sig{Def: by, In: slices.Repeat([]types.Type{from}, len(in))}
+	sig := &op.Sig{Def: by, In: g.Types(nil, in...)}
+	sig.In[0] = from
 	t, err := by.Type(sig)
 	if err != nil || min(t.Rows, from.Rows) < s.ranks {
 		return nil, elsewise
