@@ -11,7 +11,8 @@ import (
 
 // PartSorts makes only those rows of a sorted matrix that are read:
 //
-//	%2 = argsort(%1);  slice(%2){at=[0, 0, 10, 1]}   ->   %2 = argsort.part(%1){spans=[0, 0, 10, 0]};  slice(%2) ..
+//	%2 = argsort(%1);  slice(%2){at=[0, 0, 10, 1]}
+//	->  %2 = argsort.part(%1){spans=[0, 0, 10, 0]};  slice(%2) ..
 //
 // The other rows are not what the program says, so it would be wrong if any reader saw them. All
 // readers must be rows that say which rows they read (Def.RowsRead). What these are may be a value of
