@@ -32,9 +32,9 @@ func (s scene) span(a, b int) source.Span {
 	return s.file.Span(s.toks[a].Pos.Offset, min(end(s.toks[b]), len(s.src)))
 }
 
-// text is the user's text of tokens a to b, b excluded.
+// text is the user's text of tokens a to b, b excluded. The program may end before b.
 func (s scene) text(a, b int) string {
-	if a >= b {
+	if b = min(b, len(s.toks)); a >= b {
 		return ""
 	}
 	return s.src[s.toks[a].Pos.Offset:min(end(s.toks[b-1]), len(s.src))]
