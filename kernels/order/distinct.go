@@ -72,7 +72,7 @@ func beginUnique(c *op.Call, workers int) (op.LoopBody, error) {
 // sort begins to sort all elements. The distinct elements of each class are counted, and are written
 // when it is known where each class begins.
 func (l *distinct) sort() {
-	s := BeginSort(l.c.Dense(0), false, false, l.workers)
+	s := BeginSort(l.c.Dense(0), false, nil, l.workers)
 	l.sorts = s
 	var starts [SortUnits + 1]int
 	s.SortedClass = func(class, lo, hi int) { starts[class+1] = int(CountRuns(s.Sorted[lo:hi])) }

@@ -41,11 +41,12 @@ func Keyed(e types.Elem, k uint64) value.Scalar {
 		return value.Scalar{Elem: e, I: int64(k ^ SignBit)}
 	case k == NanKey:
 		return value.Scalar{Elem: e, F: math.NaN()}
-	case k < SignBit:
-		return value.Scalar{Elem: e, F: math.Float64frombits(^k)}
 	}
-	return value.Scalar{Elem: e, F: math.Float64frombits(k ^ SignBit)}
+	return value.Scalar{Elem: e, F: math.Float64frombits(floatBits(k))}
 }
+
+// floatBits is the bits of the number with key k.
+func floatBits(k uint64) uint64 { return k ^ (uint64(int64(^k)>>63) | SignBit) }
 
 // OrderKey is the key of one scalar.
 func OrderKey(s value.Scalar) uint64 {

@@ -11,6 +11,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"math"
 )
 
 // sortedRows is rows lo..hi-1 of a matrix, in order of the keys of a column.
@@ -109,7 +110,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			func(c *op.Call, keys []uint64, at []int64, lo, to int) {
 				x := c.Dense(0)
 				if at == nil {
-					writeIntegers(c.Result(), keys, c.Attrs.Bool("desc"), to)
+					writeKeyed(c.Result(), keys, c.Attrs.Bool("desc"), to)
 					return
 				}
 				copyRows(c.Result(), x.View(lo, 0, x.Rows-lo, x.Cols), at, to)
@@ -207,7 +208,11 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 	begin := func(c *op.Call, workers int) *Sorter {
 		x := c.Dense(0)
 		lo, hi := define.OwnRows(c, x.Rows)
-		l := BeginSort(sortColumn(x, c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), pairs || x.Cols > 1 || x.Elem != types.I64, workers)
+		var places []int64
+		if pairs || !keysTell(x) {
+			places = Places(hi - lo)
+		}
+		l := BeginSort(sortColumn(x, c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), places, workers)
 		l.SortedClass = func(_, i, j int) {
 			at := l.At
 			if l.places {
@@ -243,15 +248,24 @@ func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, k
 	}
 }
 
-// writeIntegers writes the integers with these keys, downwards if desc, to rows to, to + 1, ... of a
-// column.
-func writeIntegers(out *value.Dense, keys []uint64, desc bool, to int) {
-	turn := uint64(SignBit)
+// writeKeyed writes the numbers with these keys, downwards if desc, to rows to, to + 1, ... of a
+// column. No key is that of nan.
+func writeKeyed(out *value.Dense, keys []uint64, desc bool, to int) {
+	turn, at := uint64(0), to*out.Stride
 	if desc {
-		turn = ^turn
+		turn = math.MaxUint64
 	}
-	for i, k := range keys {
-		out.I64[(to+i)*out.Stride] = int64(k ^ turn)
+	for _, k := range keys {
+		k ^= turn
+		switch out.Elem {
+		case types.F64:
+			out.F64[at] = math.Float64frombits(floatBits(k))
+		case types.F32:
+			out.F32[at] = float32(math.Float64frombits(floatBits(k)))
+		default:
+			out.I64[at] = int64(k ^ SignBit)
+		}
+		at += out.Stride
 	}
 }
 

@@ -41,7 +41,7 @@ func Rows() []*op.Def {
 		Elements: func(e *op.Elements) op.Element {
 			return fewInOrder(e, e.In[0].Type.Cols, false, func(i, j int) loop.Val { return e.In[0].At(loop.Num(int64(i)), loop.Num(int64(j))) })
 		},
-	}, func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }), orderRows(&op.Def{
+	}, func(c *op.Call, at []int64, lo int) { copyRows(c.Result(), c.Dense(0), at, lo) }, false), orderRows(&op.Def{
 		Name: "argsort",
 		Doc:  "argsort returns the column of row numbers that sorts x: sort(x) is take(x, argsort(x)).",
 		Args: []op.Arg{{Name: "x", Doc: "n x m"}, by, desc},
@@ -62,7 +62,7 @@ func Rows() []*op.Def {
 		Elements: func(e *op.Elements) op.Element {
 			return fewInOrder(e, 1, true, func(i, _ int) loop.Val { return define.Numeral(e.B, types.I64, i) })
 		},
-	}, func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }))
+	}, func(c *op.Call, at []int64, lo int) { copyColumn(c.Result(), at, lo) }, true))
 	return slices.Concat(selects(), sharedOrders(by, desc), sorts, []*op.Def{
 		inverse(),
 		below(),
@@ -118,8 +118,8 @@ func Rows() []*op.Def {
 
 // orderRows completes the row d, which orders the rows of a matrix, and returns it and the row that
 // makes a part of its result (op.Ordering.Part). write is given the places of rows lo, lo + 1, ... of
-// the result.
-func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def {
+// the result. numbers says that the result is the places.
+func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int), numbers bool) []*op.Def {
 	d.Laws, d.Rate, d.Cost, d.Beside = op.Pure, "order", sortWork, roomOfRows
 	d.Kernel = func(c *op.Call) error {
 		r := ordering()
@@ -135,8 +135,28 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 		return space(c)
 	}
 	d.Loop = &op.Loop{Space: wide, Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
-		l := BeginSort(sortColumn(c.Dense(0), c.Attrs), c.Attrs.Bool("desc"), true, workers)
-		l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
+		x, out, desc := c.Dense(0), c.Result(), c.Attrs.Bool("desc")
+		var l *Sorter
+		switch col := sortColumn(x, c.Attrs); {
+		case numbers && out.Stride == 1:
+			l = BeginSort(col, desc, out.I64[:x.Rows], workers)
+			l.SortedClass = func(_, _, _ int) {}
+		case !numbers && x.Cols == 1 && x.Elem != types.Bool:
+			l = BeginSort(col, desc, nil, workers)
+			l.telling = x.Elem.IsFloat()
+			l.SortedClass = func(_, lo, hi int) {
+				if l.places {
+					write(c, l.At[lo:hi], lo)
+				} else {
+					writeKeyed(out, l.Sorted[lo:hi], desc, lo)
+				}
+			}
+			return l, nil
+		default:
+			l = BeginSort(col, desc, Places(x.Rows), workers)
+			l.SortedClass = func(_, lo, hi int) { write(c, l.At[lo:hi], lo) }
+		}
+		l.unread = true
 		return l, nil
 	}}
 
@@ -165,6 +185,10 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int)) []*op.Def 
 	return []*op.Def{d, &part}
 }
 
+// keysTell reports whether the key of a row of x tells what the row is. It does not for floats: -0 and
+// 0 have one key.
+func keysTell(x *value.Dense) bool { return x.Cols == 1 && x.Elem == types.I64 }
+
 // someInPlace finds the rows of x that are at the places of spans when x is in order. It gives write
 // their numbers, for places i, i + 1, ...
 func someInPlace(x *value.Dense, a *op.Attrs, spans []Span, write func(at []int64, i int)) {
@@ -189,7 +213,8 @@ func beginSome(x *value.Dense, a *op.Attrs, spans []Span, write func(at []int64,
 	if l := beginSelect(col, desc, true, SortUnits, spans, done); l != nil {
 		return l
 	}
-	l := BeginSort(col, desc, true, workers)
+	l := BeginSort(col, desc, Places(col.Rows), workers)
+	l.unread = true
 	l.spans, l.SortedClass = spans, func(_, lo, hi int) { writeSpans(spans, l.At, lo, hi, write) }
 	return l
 }
@@ -331,10 +356,6 @@ var orderRooms = sync.Pool{New: func() any { return &orderRoom{} }}
 // firstPart: if at most 1 of firstPart rows are asked for, orderRoom.first finds them. Rows in reverse
 // order all come to the first places for a while. With few places, they take no longer than by digits.
 const firstPart = 16
-
-// mostKept is the length up to which rooms are kept: 1 MiB of keys, 1 MiB of places, and as much beside
-// them.
-const mostKept = 1 << 17
 
 func ordering() *orderRoom { return orderRooms.Get().(*orderRoom) }
 

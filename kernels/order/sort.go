@@ -16,6 +16,10 @@ const FewKeys = 32
 // are.
 const mostDigits = 4
 
+// mostKept is the length up to which rooms are kept: 1 MiB of keys, 1 MiB of places, and as much beside
+// them.
+const mostKept = 1 << 17
+
 // SortRoom is memory that sorts need besides what they sort; it grows.
 type SortRoom struct {
 	key []uint64
@@ -68,7 +72,7 @@ func SortPairs(keys []uint64, at []int64, roomKeys []uint64, roomAt []int64) {
 	if differ == 0 || at == nil && countKeys(keys, roomKeys) {
 		return
 	}
-	digits := min((bits.Len(uint(len(keys)))+2+7)/8, mostDigits)
+	digits := min((bits.Len(uint(len(keys)))+2+7)/8, mostDigits, (bits.Len64(differ)+7)/8)
 	low := max(0, bits.Len64(differ)-8*digits)
 	sortDigits(keys, at, roomKeys, roomAt, low, digits)
 	if low == 0 {

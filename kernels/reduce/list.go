@@ -345,7 +345,7 @@ func (r *statRoom) turned(e types.Elem, n, rows int) *value.Dense {
 
 // distinct counts the different elements of each class of a sort.
 func distinct(_ *op.Attrs, x *value.Dense, _ types.Elem, workers int, done func(v value.Scalar)) op.Passes {
-	l := order.BeginSort(x, false, false, workers)
+	l := order.BeginSort(x, false, nil, workers)
 	var different [order.SortUnits]int64
 	l.SortedClass = func(class, lo, hi int) { different[class] = order.CountRuns(l.Sorted[lo:hi]) }
 	l.Done = func() error {
