@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"flow/compiler"
+	"flow/compiler/nodes"
 	"flow/ir/op"
 	"flow/ir/plan"
 	"flow/kernels"
@@ -244,3 +245,52 @@ iterate Y = X, s = 0.0 times 3 {
 }
 emit s`, 20, 0}})
 }
+
+// wideStates have states of columns that ranks merge apart.
+var wideStates = []spreadProgram{
+	{"exact sums of columns, in rounds", `X = randn(23, 150, seed = 1) * 1e9
+emit colsum(f32(X))
+emit colvar(X)
+emit colmean(ifelse(X > 2e9, inf, X))
+iterate c = colsum(X) times 3 {
+  next c = 0.5 * c - colmean(X - c)
+}
+emit c`, 14, 0},
+	{"extremes and counts of columns", `X = randint(11, 70000, -9, 9, seed = 1)
+w = t(seq(0, 70000)) % 1001
+emit sum(w * colmin(X)) + sum(w * colmax(X))
+emit sum(w * colsum(X)) + sum(w * colsum(bool(X % 3)))
+emit sum(ifelse(colany(X == 7), w, 0)) + sum(ifelse(colall(X < 8), w, 0))`, 14, 0},
+	{"sums of the columns of a sparse matrix", `S = sparse(parfor i in 0..30, j in 0..160 { if (i + j) % 3 == 0 { 0.1 * i - j } else { 0.0 } })
+iterate c = colsum(S) times 2 {
+  next c = colsum(S * 2) - 0.5 * c
+}
+emit c`, 4, 0},
+}
+
+// Ranks merge and round large states of columns apart, so a state goes to one rank and not to all.
+func TestStatesOfColumns(t *testing.T) {
+	for _, p := range wideStates {
+		for ranks := 2; ranks <= 3; ranks++ {
+			c, err := compileTiny(tinyTable(t), p.text, ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			turned := 0
+			for g, id := range nodes.NodesIn(c.Plan.Graph, nodes.IsControl) {
+				switch n := &g.Nodes[id]; {
+				case n.Attrs.Bool("turned") && n.Attrs.Int(plan.Shared) == ranks:
+					turned++
+				case n.Attrs.Int(plan.Stacked) > 0 && g.Type(id).Rows >= 150 && n.Attrs.Int(plan.Shared) != ranks:
+					t.Errorf("%s: %d ranks all merge states of %v", p.name, ranks, g.Type(id))
+				}
+			}
+			if turned == 0 {
+				t.Errorf("%s: %d ranks share no results", p.name, ranks)
+			}
+		}
+	}
+	spreadAlike(t, wideStates)
+}
+
+func TestStatesOfColumnsMessages(t *testing.T) { sendsAsPredicted(t, wideStates[:1]) }

@@ -63,7 +63,10 @@ func (s *spreader) joins(folds []*op.Def, space types.Type) bool {
 		case d.Shard.Partial == "":
 			return false
 		default:
-			bytes += nodes.TypeOf(s.table.Must(d.Shard.Partial), nil, space).Bytes()
+			t := nodes.TypeOf(s.table.Must(d.Shard.Partial), nil, space)
+			if bytes += t.Bytes(); s.mergesApart(d, t) { // together they send a rank as much as one state is
+				bytes -= t.Bytes() - t.Bytes()/(s.ranks-1)
+			}
 		}
 	}
 	return s.sendsLess(bytes, float64(space.Count())*moveSteps)
@@ -219,23 +222,6 @@ func (x *spreadGraph) scanned(id ir.ID, reads []rowReads) {
 	x.partial[id] = true
 }
 
-// turn adds the node that rank r alone runs, with operands in. From rank 1 on it also reads
-// before[r-1], the gathered result of the rank before it. turn returns the gather of its result, which
-// goes to the next rank. The last rank sends its result to all.
-func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, before []ir.ID) ir.ID {
-	if r > 0 {
-		in = append(in, before[r-1])
-	}
-	made := x.typed(id, d, attrs.With(plan.Turn, op.Int(1+r)), in...)
-	rows := x.g.Type(made).Rows / x.ranks
-	to := x.fixedRows(r*rows, (r+1)*rows).rows
-	if r < x.ranks-1 {
-		clear(to[:r+1])
-		clear(to[r+2:])
-	}
-	return x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(to)}), op.Int(rows)), made)
-}
-
 // tableReads returns the reads of a reduction to a table (op.Shard.Rows), if the tables that ranks
 // would send are no smaller than the operands. Ranks then send the operands, and each makes its own
 // rows of the table.
@@ -378,9 +364,22 @@ func (x *spreadGraph) results(id, made ir.ID, t types.Type, join []joins) {
 }
 
 // merged returns the result of the reduction d of a space: each rank has reduced its rows to a
-// state.
+// state. If columns have large states, each rank merges and rounds those of some columns.
 func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID) ir.ID {
-	out := x.typed(id, x.table.Must(d.Shard.Combine), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), state)
+	attrs := op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)})
+	cols := x.g.Type(state).Rows
+	shares := x.mergesApart(d, x.g.Type(state))
+	if shares {
+		need := make([][]plan.Range, x.ranks)
+		for r := range need {
+			lo, hi := plan.WindowOf(r, x.ranks, cols, op.Val{})
+			for k := range x.ranks {
+				need[r] = append(need[r], plan.Range{From: k*cols + lo, To: k*cols + hi})
+			}
+		}
+		attrs = x.sharing(attrs, cols, op.Val{}).With(plan.Reach, plan.ReachOf(need))
+	}
+	out := x.typed(id, x.table.Must(d.Shard.Combine), attrs, state)
 	if d.Shard.Finish == "" {
 		return out
 	}
@@ -392,9 +391,27 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 	if sizes, ok := x.old.Nodes[id].Attrs.Get("n"); ok && stated(d) { // of the result
 		n = sizes
 	}
-	attrs := op.MakeAttrs(op.Attr{Name: "n", Val: n}, op.Attr{Name: "elem", Val: op.Str(space.Elem.String())})
-	return x.typed(id, x.table.Must(d.Shard.Finish), attrs, out)
+	attrs = op.MakeAttrs(op.Attr{Name: "n", Val: n}, op.Attr{Name: "elem", Val: op.Str(space.Elem.String())})
+	if !shares {
+		return x.typed(id, x.table.Must(d.Shard.Finish), attrs, out)
+	}
+	attrs = x.sharing(attrs.With(turned, op.Bool(true)), cols, op.Val{})
+	return x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, nil, x.typed(id, x.table.Must(d.Shard.Finish), attrs, out)))
 }
+
+// mergesApart reports that the states of the columns that d reduces, of type t, are merged and rounded in
+// less time if each rank does so for some of the columns, and sends the results to the others.
+func (s *spreader) mergesApart(d *op.Def, t types.Type) bool {
+	bytes := float64(t.Bytes())
+	if t.Cols > 1 { // words of exact sums
+		bytes *= tableMoves
+	}
+	turns := func(a op.Arg) bool { return a.Name == turned }
+	return t.Rows >= s.ranks && s.spared(bytes) >= roundSpreads*BytesSpread && d.Shard.Finish != "" && slices.ContainsFunc(s.table.Must(d.Shard.Finish).Args, turns)
+}
+
+// turned is the attribute of a Finish row that makes its results a column.
+const turned = "turned"
 
 // typed makes a node for node id of the old graph whose type comes from its row.
 func (x *spreadGraph) typed(id ir.ID, d *op.Def, attrs *op.Attrs, in ...ir.ID) ir.ID {

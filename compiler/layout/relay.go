@@ -309,3 +309,20 @@ func (s *spreader) moves(a rowsAt, attrs *op.Attrs) *op.Attrs {
 	}
 	return attrs
 }
+
+// turn adds the node that rank r alone runs, with operands in. From rank 1 on it also reads
+// before[r-1], the gathered result of the rank before it. turn returns the gather of its result, which
+// goes to the next rank. The last rank sends its result to all.
+func (x *spreadGraph) turn(id ir.ID, d *op.Def, attrs *op.Attrs, r int, in, before []ir.ID) ir.ID {
+	if r > 0 {
+		in = append(in, before[r-1])
+	}
+	made := x.typed(id, d, attrs.With(plan.Turn, op.Int(1+r)), in...)
+	rows := x.g.Type(made).Rows / x.ranks
+	to := x.fixedRows(r*rows, (r+1)*rows).rows
+	if r < x.ranks-1 {
+		clear(to[:r+1])
+		clear(to[r+2:])
+	}
+	return x.gatherOf(id, inUnits(op.MakeAttrs(op.Attr{Name: plan.Reach, Val: plan.ReachOf(to)}), op.Int(rows)), made)
+}

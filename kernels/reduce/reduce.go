@@ -118,13 +118,13 @@ func (w Whole) Type(s *op.Sig, i int) (types.Type, error) {
 }
 
 func (w Whole) joinRow() *op.Def {
-	join := func(acc *value.Dense, in []value.Value) {
+	join := func(acc *value.Dense, lo, hi int, in []value.Value) {
 		s, e := pool.Get().(*Accumulators), acc.Elem
 		defer pool.Put(s)
 		if acc.Cols > 1 && !w.places() { // words of exact sums
 			e = types.F64
 		}
-		s.Open(w.fold(OverAll, true), e, 0, acc.Rows)
+		s.Open(w.fold(OverAll, true), e, lo, hi-lo)
 		for _, b := range in {
 			s.Take(define.AsDense(b)) // scalars come from partial rows like identical
 		}
@@ -139,14 +139,23 @@ func (w Whole) joinRow() *op.Def {
 		Kernel: func(c *op.Call) error {
 			if c.Type.IsScalar() {
 				acc := value.New(c.Type.Elem, 1, 1)
-				join(acc, c.In)
+				join(acc, 0, 1, c.In)
 				c.Out = acc.At(0, 0)
 				return nil
 			}
-			join(c.Result(), c.In)
+			lo, hi := ownRows(c, c.Type.Rows)
+			join(c.Result(), lo, hi, c.In)
 			return nil
 		},
 	})
+}
+
+// ownRows returns which of so many rows a call makes: those of this rank, or all.
+func ownRows(c *op.Call, rows int) (lo, hi int) {
+	if c.Hi > 0 {
+		return c.Lo, c.Hi
+	}
+	return 0, rows
 }
 
 func accumulatorsType(s *op.Sig) (types.Type, error) {
@@ -274,15 +283,20 @@ func (w Whole) doneRow(columns bool) *op.Def {
 			return w.Done(acc, c.Type.Elem, n), nil
 		}
 		out := c.Result()
+		lo, hi := ownRows(c, acc.Rows)
+		col := dense.TurnedVector(out)
+		if c.Attrs.Bool("turned") {
+			col = out
+		}
 		if acc.Cols == 1 && acc.Elem == out.Elem && !w.counts() { // Done takes 42 ns for each column
-			dense.TurnedVector(out).CopyFrom(acc)
-			x := dense.SlabOf(out, 0, out.Cols)
+			col.View(lo, 0, hi-lo, 1).CopyFrom(acc.View(lo, 0, hi-lo, 1))
+			x := dense.SlabOf(out, lo, hi-lo)
 			canonical(x.F64)
 			canonical(x.F32)
 			return out, nil
 		}
-		for j := range out.Cols {
-			out.Set(0, j, w.Done(acc.View(j, 0, 1, acc.Cols), out.Elem, n))
+		for j := lo; j < hi; j++ {
+			col.Set(j, 0, w.Done(acc.View(j, 0, 1, acc.Cols), out.Elem, n))
 		}
 		return out, nil
 	}
@@ -293,6 +307,7 @@ func (w Whole) doneRow(columns bool) *op.Def {
 			{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "element type of the argument"},
 			{Name: "n", Attr: true, Optional: true, Kind: op.IntVal, Doc: "number of elements that each accumulator is of"},
 			{Name: "cols", Attr: true, Optional: true, Kind: op.IntVal, Doc: "number of columns, if only the run knows that of rows"},
+			{Name: "turned", Attr: true, Optional: true, Kind: op.BoolVal, Doc: "the results of columns are a column, whose rows ranks may share"},
 		},
 		Type: func(s *op.Sig) (types.Type, error) {
 			e, ok := types.ElemNamed(s.Attrs.Str("elem"))
@@ -303,7 +318,10 @@ func (w Whole) doneRow(columns bool) *op.Def {
 			if acc := w.Acc(e); !t.IsDense() || t.Elem != acc.Elem || t.Cols != acc.Cols || !columns && t.Rows != 1 {
 				return types.Type{}, op.Faultf(0, define.CodeKind, "`%s` takes an accumulator, not %v", s.Def.Name, t)
 			}
-			if columns {
+			switch {
+			case columns && s.Attrs.Bool("turned"):
+				return types.DenseOf(w.Elem(e), t.Rows, 1), nil
+			case columns:
 				return types.DenseOf(w.Elem(e), 1, t.Rows), nil
 			}
 			return types.ScalarOf(w.Elem(e)), nil
