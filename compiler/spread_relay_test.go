@@ -107,6 +107,30 @@ iterate s = 0.0, k = 0 times 23 {
   next k = k + 1
 }
 emit s * colsum(X) + Y[3, :]`, 3, 0},
+	{"epochs of minibatches", `X = rand(24, 3, seed = 1)
+y = rowsum(X)
+iterate w = zeros(3, 1) times 9 {
+  iterate v = w, k = 0 times 6 {
+    s = k * 4
+    A = X[s..s+4, :]
+    next v = v - 0.1 * t(A) @ (A @ v - y[s..s+4, :])
+    next k = k + 1
+  }
+  next w = v
+}
+emit w`, 27, 0},
+	{"epochs until a number, with two values in another order", `X = cumsum(rand(29, 3, seed = 1))
+iterate a = zeros(1, 3), q = 1 times 9 {
+  iterate k = 2, p = q, b = a until k >= 28 {
+    next b = 0.5 * b + X[k, :] - X[k - 1, 0] * p
+    next p = (p * 5 + k) % 101
+    next k = k + 2
+  }
+  next a = b
+  next q = p
+}
+emit a
+emit q`, 27, 0},
 }
 
 // stayingPrograms read rows in an order that is not known, or that changes ranks too often, or carry
@@ -156,6 +180,35 @@ iterate s = 0.0, k = 0 times 512 {
   next k = k + 1
 }
 emit s`, 1, 0},
+	{"epochs that differ", `x = cumsum(rand(23, 1, seed = 1))
+iterate w = 0.0, e = 1.0 times 9 {
+  iterate v = w, k = 0 times 23 {
+    next v = 0.5 * v + x[k] * e
+    next k = k + 1
+  }
+  next w = v
+  next e = e * 0.5
+}
+emit w`, 1, 0},
+	{"a counter that all epochs share", `x = cumsum(rand(23, 1, seed = 1))
+iterate w = 0.0, j = 0 times 9 {
+  iterate v = w, k = j times 2 {
+    next v = 0.5 * v + x[k]
+    next k = k + 1
+  }
+  next w = v
+  next j = k
+}
+emit w + j`, 1, 0},
+	{"too many epochs", `x = cumsum(rand(23, 1, seed = 1))
+iterate w = 0.0 times 40 {
+  iterate v = w, k = 0 times 23 {
+    next v = 0.5 * v + x[k]
+    next k = k + 1
+  }
+  next w = v
+}
+emit w`, 1, 0},
 	{"all of the matrix at the end", `iterate x = cumsum(rand(23, 1, seed = 1)), k = 0 times 9 {
   next x = x * 0.5 + x[k]
   next k = k + 1
@@ -176,6 +229,15 @@ emit s`,
 iterate s = 0, k = 0 until k == 23 {
   next s = s + 100 // (x[k, 0] - 17)
   next k = k + 1
+}
+emit s`,
+	`x = cumsum(i64(ones(23, 1)))
+iterate s = 0 times 9 {
+  iterate v = s, k = 0 times 23 {
+    next v = v + min(x[k, 0], 1) + min(abs(100 // (v - 40)), 0)
+    next k = k + 1
+  }
+  next s = v
 }
 emit s`,
 }
@@ -227,18 +289,26 @@ func TestRelayFails(t *testing.T) {
 	failsAsDefined(t, relayFailures, roundsIn, relayPrograms[0].text)
 }
 
-// A failure tells the number of the round in the loop, and not among those that its rank has run.
+// A failure tells the number of the round in each loop, and not among those that its rank has run.
 func TestRelaysCountRounds(t *testing.T) {
 	withRounds(t)
-	for _, ranks := range []int{2, 3, 5} {
-		c, err := compileTiny(tinyTable(t), relayFailures[0], ranks, false, apart)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = runOver(mem.New(ranks, mem.Options{}), c, 1)
-		var f *local.TaskFailure
-		if !errors.As(err, &f) || len(f.Within) < 2 || f.Within[1].Round != 23 || roundsIn(c.Plan.Graph) < ranks {
-			t.Errorf("%d ranks, %d tasks of rounds: %+v, not in round 23", ranks, roundsIn(c.Plan.Graph), f)
+	for k, want := range map[int][]int64{0: {23}, 2: {1, 17}} {
+		for _, ranks := range []int{2, 3, 5} {
+			c, err := compileTiny(tinyTable(t), relayFailures[k], ranks, false, apart)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = runOver(mem.New(ranks, mem.Options{}), c, 1)
+			var f *local.TaskFailure
+			if !errors.As(err, &f) || len(f.Within) <= len(want) || roundsIn(c.Plan.Graph) < ranks*len(want) {
+				t.Errorf("%d ranks, %d tasks of rounds: %+v, not in rounds %d", ranks, roundsIn(c.Plan.Graph), f, want)
+				continue
+			}
+			for i, round := range want {
+				if f.Within[1+i].Round != round {
+					t.Errorf("%d ranks: %+v, not in rounds %d", ranks, f, want)
+				}
+			}
 		}
 	}
 }

@@ -95,6 +95,9 @@ func runRounds(c *op.Call, team *nest.Team, worker int) error {
 		p.Free()
 		if f, ok := err.(*op.BodyFailure); ok && len(f.Path) > 1 {
 			f.Path[1].Round += int64(c.Attrs.Int("before"))
+			if len(f.Path) > 2 {
+				f.Path[2].Round += int64(c.Attrs.Int("inner"))
+			}
 		}
 		return err
 	}

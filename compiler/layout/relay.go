@@ -28,14 +28,15 @@ const mostRelays = 64
 //	                                          %7 = rounds(%6, %1, %2) {times=40} on 1;  %8 = exchange(%7) {to=[0]}
 //
 // Otherwise each rank would get the whole matrix and run all rounds. A rank gets rows that it lacks
-// before its first round. It would be slow where each round needs rows of another rank. relayed
-// returns false if it has made no nodes.
+// before its first round. It would be slow where each round needs rows of another rank. Where the
+// rounds are those of a loop in a loop, ranks take turns in each round of the outer one. relayed returns
+// false if it has made no nodes.
 func (x *spreadGraph) relayed(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if n.Op.Role != op.Rounds || x.inside || !x.spreader.whole || nodes.Sent(x.old, id) || x.old.Effects(id) || !slices.Contains(x.partials(id), true) {
 		return false
 	}
-	at, times, maps, back := x.roundReads(x.old, id)
+	of, times, maps, back := x.roundReads(x.old, id)
 	most, saved := -1, 0.0
 	for k := range maps {
 		m, from := &maps[k], in[k]
@@ -52,13 +53,13 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 		return false
 	}
 	r := n.Region
-	it := &r.Graph.Nodes[at]
+	it := &r.Graph.Nodes[of.at]
 	list := x.relays(maps[most].needs, x.old.Type(in[most]).Rows, times)
 	state := 0.0
 	for _, f := range x.old.Results(id) {
 		state += x.message(f.Type)
 	}
-	if len(list) == 0 || x.from > 1 && state*float64(len(list)) > saved {
+	if turns := len(list) * of.epochs; turns == 0 || turns > mostRelays || x.from > 1 && state*float64(turns) > saved {
 		return false
 	}
 	rounds := make([][]plan.Range, x.ranks)
@@ -73,7 +74,7 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 			args[k] = x.full(from)
 		}
 	}
-	regions := map[int]*ir.Region{} // by the number of rounds, because each is compiled
+	regions := map[[2]int]*ir.Region{} // by the number of rounds and what they begin with, because each is compiled
 	part := func(of ir.ID, rank, k int) ir.ID {
 		attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Int(k)})
 		return x.alone(x.typed(id, x.table.Must("part"), attrs, of), int32(rank))
@@ -81,21 +82,26 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 	if back { // the last rounds come first in list, and have the first numbers
 		slices.Reverse(list)
 	}
+	list = slices.Repeat(list, of.epochs)
 	for i, l := range list {
 		if back {
 			l.from, l.to = times-l.to, times-l.from
 		}
-		made := regions[l.to-l.from]
+		key, before := [2]int{l.to - l.from}, op.MakeAttrs(op.Attr{Name: "before", Val: op.Int(l.from)})
+		if of.within != ir.None {
+			key[1], before = l.from, op.MakeAttrs(op.Attr{Name: "before", Val: op.Int(i * of.epochs / len(list))}, op.Attr{Name: "inner", Val: op.Int(l.from)})
+		}
+		made := regions[key]
 		if made == nil {
-			made = counted(r, at, l.to-l.from)
-			regions[l.to-l.from] = made
+			made = x.counted(r, of, l.from, l.to-l.from)
+			regions[key] = made
 		}
 		for k := range it.Carried() {
 			if i > 0 {
 				args[k] = x.sentFrom(int32(list[i-1].rank), part(x.to[id], list[i-1].rank, k), int32(l.rank))
 			}
 		}
-		x.to[id] = x.alone(x.g.Add(n.Op, n.Attrs.With("before", op.Int(l.from)), x.old.Type(id), x.old.Origin(id).NoDest(), args...), int32(l.rank))
+		x.to[id] = x.alone(x.g.Add(n.Op, before, x.old.Type(id), x.old.Origin(id).NoDest(), args...), int32(l.rank))
 		x.g.Nodes[x.to[id]].Region = made
 		x.g.Note(x.to[id], whyOrdered)
 	}
@@ -106,12 +112,80 @@ func (x *spreadGraph) relayed(id ir.ID) bool {
 	return true
 }
 
-// counted returns region r in which the loop at makes this number of rounds, without its condition.
-func counted(r *ir.Region, at ir.ID, times int) *ir.Region {
+// looped is a loop in the region of rounds, or a loop that is all of the body of that one:
+//
+//	%4 = iterate(%w) {times=10} { %2 = iterate(%w, %0) {times=80} { .. };  yield part(%2) }
+type looped struct {
+	at, within ir.ID        // the loop in the region, and the one in its body; None: there is none
+	epochs     int          // rounds of the outer loop
+	from       []ir.ID      // the inputs of the inner loop, in the region
+	stays      []bool       // by carried value of the inner loop: the outer loop carries it on
+	begins     map[int]ramp // the others, which begin again in each round of the outer loop
+}
+
+// loopedOf returns the loop in region r. Of two loops, what they compute beside the rounds of the inner
+// one is nothing.
+func loopedOf(r *ir.Region) (l looped, it *ir.Node) {
+	loops := func(n ir.Node) bool { return n.Op.Control == op.Iterate }
+	l = looped{at: ir.ID(slices.IndexFunc(r.Graph.Nodes, loops)), within: ir.None, epochs: 1}
+	it, l.from = &r.Graph.Nodes[l.at], r.Graph.In(l.at)
+	l.stays = make([]bool, it.Carried())
+	b, within := it.Region.Graph, ir.ID(slices.IndexFunc(it.Region.Graph.Nodes, loops))
+	epochs, known := it.Times()
+	beside := func(n ir.Node) bool { return n.Op.Role != op.Argument && n.Op.Control != op.Part && !loops(n) }
+	if within < 0 || !known || epochs < 1 || epochs > mostRelays || slices.ContainsFunc(b.Nodes, beside) {
+		return l, it
+	}
+	inner, in := &b.Nodes[within], b.In(within)
+	deep := looped{at: l.at, within: within, epochs: int(epochs), stays: make([]bool, inner.Carried()), begins: map[int]ramp{}}
+	for k, y := range it.Region.Yields {
+		j := b.Nodes[y].Attrs.Int("at")
+		if b.Nodes[y].Op.Control != op.Part || b.In(y)[0] != within || in[j] != it.Region.Args[k] {
+			return l, it
+		}
+		deep.stays[j] = true
+	}
+	for j, x := range in {
+		k := slices.Index(it.Region.Args, x)
+		if k < 0 || k < it.Carried() && (j >= inner.Carried() || !deep.stays[j]) {
+			return l, it
+		}
+		deep.from = append(deep.from, l.from[k])
+	}
+	return deep, inner
+}
+
+// counted returns region r in which the loop l makes this number of rounds from round first on, without
+// its condition. The outer one of two loops makes one round.
+func (x *spreadGraph) counted(r *ir.Region, l looped, first, times int) *ir.Region {
 	made := &ir.Region{Graph: r.Graph.Clone(), Args: r.Args, Yields: r.Yields}
-	it := &made.Graph.Nodes[at]
-	it.Attrs = it.Attrs.With("times", op.Int(times))
-	it.Region = &ir.Region{Graph: it.Region.Graph, Args: it.Region.Args, Yields: it.Region.Yields}
+	it := &made.Graph.Nodes[l.at]
+	if l.within == ir.None {
+		it.Attrs = it.Attrs.With("times", op.Int(times))
+		it.Region = &ir.Region{Graph: it.Region.Graph, Args: it.Region.Args, Yields: it.Region.Yields}
+		return made
+	}
+	it.Attrs = it.Attrs.With("times", op.Int(1))
+	outer := it.Region
+	c := nodes.CopyOf(outer.Graph)
+	for id, n := range outer.Graph.All() {
+		if id != l.within {
+			c.Node(id)
+			continue
+		}
+		in := c.In(id)
+		for k := range n.Carried() {
+			if begin, ok := l.begins[k]; ok {
+				value := op.MakeAttrs(op.Attr{Name: "value", Val: op.Int(begin.by*first + begin.c)})
+				in[k] = c.G.Add(x.table.Must("const"), value, outer.Graph.Type(outer.Graph.In(id)[k]), ir.Origin{Span: n.Span})
+			}
+		}
+		c.To[id] = c.G.CopyNode(outer.Graph, id, in...)
+		inner := &c.G.Nodes[c.To[id]]
+		inner.Attrs = inner.Attrs.With("times", op.Int(times))
+		inner.Region = &ir.Region{Graph: n.Region.Graph, Args: n.Region.Args, Yields: n.Region.Yields}
+	}
+	it.Region = c.Region(outer)
 	return made
 }
 
@@ -150,16 +224,21 @@ func (s *spreader) relays(needs []need, rows, rounds int) (list []relay) {
 // operand of the node the rows that a round reads, by the number of the round. back
 // reports that a counter descends. Rounds are then counted from the last one. maps is nil if the number
 // of rounds is not known.
-func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps []rowMap, back bool) {
+func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (l looped, times int, maps []rowMap, back bool) {
 	in, r := g.In(id), g.Nodes[id].Region
-	at = ir.ID(slices.IndexFunc(r.Graph.Nodes, func(n ir.Node) bool { return n.Op.Control == op.Iterate }))
-	it, from := &r.Graph.Nodes[at], r.Graph.In(at)
-	body, p := it.Region, &pointReads{rows: farRow, in: in, of: make([]rowMap, len(in))}
+	l, it := loopedOf(r)
+	from, body, p := l.from, it.Region, &pointReads{rows: farRow, in: in, of: make([]rowMap, len(in))}
 	number := func(g *ir.Graph, x ir.ID) []ramp {
 		if list := s.numbersOf(g, x, farRow); len(list) == 1 && list[0].of == 0 && g.Type(x).IsScalar() {
 			return list
 		}
 		return nil
+	}
+	begin := func(k int) []ramp {
+		if l.within != ir.None {
+			return number(r.Graph, l.from[k])
+		}
+		return number(g, in[k])
 	}
 	p.moved = func(a int, g *ir.Graph, id ir.ID, k int, of []traced) {
 		p.movedRows(a, s.mapsOf(g, id, g.Type(id).Rows)[k], of)
@@ -171,8 +250,8 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 		s.capture(body.Graph, body.Args[k], r.Graph, from[k], false)
 	}
 	for k, y := range body.Yields { // a counter has the same step in all rounds
-		first, d, old := number(g, in[k]), body.Graph.Nodes[y].Op, &of[body.Args[k]]
-		if len(first) == 0 || d.Body == nil || body.Graph.Nodes[y].Region != nil {
+		first, d, old := begin(k), body.Graph.Nodes[y].Op, &of[body.Args[k]]
+		if l.stays[k] || len(first) == 0 || d.Body == nil || body.Graph.Nodes[y].Region != nil {
 			continue
 		}
 		old.at = ramped(ramp{to: farRow, of: 1, times: 1})
@@ -188,7 +267,7 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 		times = untilOf(body.Next, env)
 	}
 	if times < 1 {
-		return at, 0, nil, back
+		return l, 0, nil, back
 	}
 	for k := range env {
 		if len(env[k].at) > 0 {
@@ -199,13 +278,22 @@ func (s *spreader) roundReads(g *ir.Graph, id ir.ID) (at ir.ID, times int, maps 
 			env[k].at = ramped(r)
 		}
 	}
+	for k := range it.Carried() {
+		switch {
+		case l.within == ir.None || l.stays[k]:
+		case len(env[k].at) == 0 || back:
+			return l, 0, nil, back
+		default:
+			l.begins[k] = env[k].at[0]
+		}
+	}
 	p.rows = times
 	for k, x := range in {
 		p.reads = append(p.reads, max(1, g.Type(x).Rows))
-		p.of[k].whole = k < it.Carried() || !nodes.Dividable(g.Type(x))
+		p.of[k].whole = k < r.Graph.Nodes[l.at].Carried() || !nodes.Dividable(g.Type(x))
 	}
 	p.region(body, env)
-	return at, times, p.of, back
+	return l, times, p.of, back
 }
 
 // movedRows notes the rows of operand a that an operator reads for all rows of its result. m has them;
