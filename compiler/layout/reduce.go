@@ -399,8 +399,8 @@ func (x *spreadGraph) merged(id ir.ID, d *op.Def, space types.Type, state ir.ID)
 	return x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, nil, x.typed(id, x.table.Must(d.Shard.Finish), attrs, out)))
 }
 
-// mergesApart reports that the states of the columns that d reduces, of type t, are merged and rounded in
-// less time if each rank does so for some of the columns, and sends the results to the others.
+// mergesApart reports that the states of the columns that d reduces, of type t, are merged and rounded
+// in less time if each rank does so for some of the columns, and sends the results to the others.
 func (s *spreader) mergesApart(d *op.Def, t types.Type) bool {
 	bytes := float64(t.Bytes())
 	if t.Cols > 1 { // words of exact sums

@@ -29,8 +29,8 @@ const mostRelays = 64
 //
 // Otherwise each rank would get the whole matrix and run all rounds. A rank gets rows that it lacks
 // before its first round. It would be slow where each round needs rows of another rank. Where the
-// rounds are those of a loop in a loop, ranks take turns in each round of the outer one. relayed returns
-// false if it has made no nodes.
+// rounds are those of a loop in a loop, ranks take turns in each round of the outer one. relayed
+// returns false if it has made no nodes.
 func (x *spreadGraph) relayed(id ir.ID) bool {
 	n, in := &x.old.Nodes[id], x.old.In(id)
 	if n.Op.Role != op.Rounds || x.inside || !x.spreader.whole || nodes.Sent(x.old, id) || x.old.Effects(id) || !slices.Contains(x.partials(id), true) {
