@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"flow/ir"
@@ -200,6 +201,25 @@ iterate w = 0.0, j = 0 times 9 {
   next j = k
 }
 emit w + j`, 1, 0},
+	{"each round reads what the epoch begins with", `x = cumsum(rand(23, 1, seed = 1))
+iterate w = 0.0 times 9 {
+  iterate v = w, k = 0 times 23 {
+    next v = 0.5 * v + x[k] * w + 0.1
+    next k = k + 1
+  }
+  next w = v
+}
+emit w`, 1, 0},
+	{"two values begin with one", `x = cumsum(rand(23, 1, seed = 1))
+iterate w = 0.0 times 9 {
+  iterate u = w, v = w, k = 0 times 23 {
+    next u = u * 0.3 + 1
+    next v = 0.5 * v + x[k] - u
+    next k = k + 1
+  }
+  next w = v
+}
+emit w`, 1, 0},
 	{"too many epochs", `x = cumsum(rand(23, 1, seed = 1))
 iterate w = 0.0 times 40 {
   iterate v = w, k = 0 times 23 {
@@ -314,7 +334,7 @@ func TestRelaysCountRounds(t *testing.T) {
 }
 
 func TestRelaysDrawn(t *testing.T) {
-	table, relays := tinyTable(t), 0
+	table, relays, within := tinyTable(t), 0, 0
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 97))
 		pick := func(forms ...string) string { return forms[rng.IntN(len(forms))] }
@@ -330,18 +350,25 @@ func TestRelaysDrawn(t *testing.T) {
 		end := pick(fmt.Sprintf("times %d", (last-first)/step), fmt.Sprintf("until k == %d", last), fmt.Sprintf("until k > %d", last-1), fmt.Sprintf("until %d <= k", last-1))
 		text := fmt.Sprintf("X = cumsum(rand(%d, 2, seed = %d))\nY = cumsum(rand(%d, 2, seed = 9))\niterate a = zeros(1, 2), q = 1, k = %d %s {\n  p = q %% 9\n", n, seed, n, first, end)
 		text += fmt.Sprintf("  b = 0.5 * a + %s - %s\n  next a = b\n  next q = (q * 5 + k + i64(sum(abs(b)))) %% 1000\n  next k = k + %d\n}\nemit a\nemit q * k\n", read(), read(), step)
+		if seed%3 == 0 {
+			text = strings.Replace(text, "iterate a = zeros(1, 2), q = 1,", "iterate A = zeros(1, 2), Q = 1 times 9 {\niterate a = A, q = Q,", 1)
+			text = strings.Replace(text, "emit a\nemit q * k\n", "next A = a\nnext Q = q\n}\nemit A\nemit Q\n", 1)
+		}
 		c, err := compiledOnce(table, text, 3, false, nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
-		if roundsIn(c.Plan.Graph) > 1 {
+		if n := roundsIn(c.Plan.Graph); n > 1 {
 			relays++
+			if seed%3 == 0 {
+				within++
+			}
 		}
 		if _, err := (runs{{3, 1, nil, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, []string{"hoist", "keep"}, false, "SS"}}).some(seed).differ(table, text); err != nil {
 			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
 		}
 	}
-	if relays < 12 {
-		t.Errorf("only %d loops go from rank to rank", relays)
+	if relays < 12 || within < 4 {
+		t.Errorf("only %d loops go from rank to rank, and %d loops in loops", relays, within)
 	}
 }
