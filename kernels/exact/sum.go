@@ -164,6 +164,19 @@ func FromWords(w []int64) Sum {
 	return s
 }
 
+// JoinWords writes to dst the words of the sum of all sums whose words are in from. dst may be one of
+// these.
+func JoinWords(dst []int64, from ...[]int64) {
+	s := FromWords(from[0])
+	for _, w := range from[1:] {
+		for i, v := range w[:limbs] { // all but the last below 2^32
+			s.limb[i] += v
+		}
+		s.flags |= w[limbs]
+	}
+	s.PutWords(dst)
+}
+
 // Round is the float64 nearest to the sum, ties to even; an exact zero is +0. It overflows to an
 // infinity only if the exact sum does.
 func (s *Sum) Round() float64 { return s.round(53, 0) }

@@ -119,12 +119,13 @@ func (w Whole) Type(s *op.Sig, i int) (types.Type, error) {
 
 func (w Whole) joinRow() *op.Def {
 	join := func(acc *value.Dense, lo, hi int, in []value.Value) {
-		s, e := pool.Get().(*Accumulators), acc.Elem
-		defer pool.Put(s)
-		if acc.Cols > 1 && !w.places() { // words of exact sums
-			e = types.F64
+		if acc.Cols > 1 && !w.places() {
+			joinWords(acc, lo, hi, in)
+			return
 		}
-		s.Open(w.fold(OverAll, true), e, lo, hi-lo)
+		s := pool.Get().(*Accumulators)
+		defer pool.Put(s)
+		s.Open(w.fold(OverAll, true), acc.Elem, lo, hi-lo)
 		for _, b := range in {
 			s.Take(define.AsDense(b)) // scalars come from partial rows like identical
 		}
@@ -148,6 +149,20 @@ func (w Whole) joinRow() *op.Def {
 			return nil
 		},
 	})
+}
+
+// joinWords joins rows lo..hi-1 of accumulators of exact sums.
+func joinWords(acc *value.Dense, lo, hi int, in []value.Value) {
+	from := make([][]int64, len(in))
+	for j := lo; j < hi; j++ {
+		for at := 0; at < acc.Cols; at += exact.Words {
+			for k, b := range in {
+				d := b.(*value.Dense)
+				from[k] = d.I64[j*d.Stride+at:][:exact.Words]
+			}
+			exact.JoinWords(acc.I64[j*acc.Stride+at:][:exact.Words], from...)
+		}
+	}
 }
 
 // ownRows returns which of so many rows a call makes: those of this rank, or all.
