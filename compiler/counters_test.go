@@ -65,3 +65,29 @@ func TestCounters(t *testing.T) {
 		t.Errorf("only %d of 400 loops run", sound)
 	}
 }
+
+// TestDividedCounters: loops whose body divides a counter by constants are cut into nested loops. These
+// begin at 0 and elsewhere, divide evenly and not, and leave the matrix.
+func TestDividedCounters(t *testing.T) {
+	table := tinyTable(t)
+	for k, body := range []string{
+		"iterate z = 0.0, q = 0 times 9 { next z = 0.5 * z + x[i + q // 3, q % 3]; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 0 times 24 { next z = 0.5 * z + x[q // 12 + i, q % 12 // 4 + q % 4]; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 6, r = 0 until q == 18 { next z = z + x[q // 6, q % 6] * (q // 3); next q = q + 1; next r = r + q % 2 }; z + q + r",
+		"iterate z = 0.0, q = 0 times 10 { next z = z / 2 + x[i + q // 3, q % 3]; next q = q + 1 }; z",
+		"iterate z = 0.0, q = -4 times 8 { next z = z / 2 + x[q // 4, q % 4]; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 1 times 8 { next z = z / 2 + x[q // 2, q % 2]; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 0 times 8 { next z = z / 2 + x[q // 2, q % 2]; next q = q + 2 }; z",
+		"iterate z = 0.0, q = 0 times 12 { next z = z / 2 + x[q // 4, q % 4] + q // 6 + q % 5; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 0 times 8 { next z = z / 2 + x[(q + 3) // 4, (4 * q + 5) % 4 + (3 - q) // 2]; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 0 times 8 { iterate u = z, r = 0 times 6 { next u = u / 2 + x[r // 2, q // 4 + r % 2]; next r = r + 1 }; next z = u - q % 4; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 0 times 8 { next z = z / 2 + x[q // 4, q % p]; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 0 times 8 { next z = z / 2 + ceildiv(q, 4) * x[q // 2 - 1, 0]; next q = q + 1 }; z",
+		"iterate z = 0.0, q = 0 times 16 { next z = z + x[i + q // 4, 3]; next q = q + 1 }; z", // ends behind the last row
+	} {
+		text := "n = 16\nx = materialize(rand(n, n, seed = 1))\np = i64(4 * x[0, 0]) + 2\nemit parfor i in 0..n - 3 { " + body + " }\n"
+		if !bodyAgrees(t, table, uint64(k), text) {
+			t.Errorf("%s does not compile", text)
+		}
+	}
+}

@@ -306,6 +306,10 @@ func (x *Builder) elementwise(b *op.Body, k int, env []Ref) Ref {
 		mark := x.Mark()
 		v := Step(x.Builder, a.Def, a.Type.Elem, list, elems, 0, false)
 		x.Since(mark, x.linear)
+		if l, ok := x.Lins[v]; ok && a.Def.Partial == op.NotByZero { // see divided
+			x.drop(mark)
+			v = x.Value(l)
+		}
 		x.bounded()
 		return v
 	}
@@ -347,7 +351,11 @@ func (x *Builder) linear(s *loop.Stmt) {
 		}
 		in[k] = l
 	}
-	if l, ok := s.Code.Linear(in); ok {
+	l, ok := s.Code.Linear(in)
+	if !ok {
+		l, ok = x.divided(s.Code, in)
+	}
+	if ok {
 		x.Lins[s.Dst] = l
 	}
 }

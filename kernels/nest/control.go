@@ -62,22 +62,20 @@ func (x *Builder) iterated(a *op.Action, in []Ref, keep []*MemoMap, most *loop.L
 	if most != nil && !counted { // the last carried value counts the rounds
 		init = append(init, x.Const(types.I64, 0))
 	}
-	round := x.Name("round")
-	if r.Kind == loop.Steps && r.To.Known() {
-		x.inside[round] = int(r.To.Const)
+	var bases []int64
+	if most == nil && r.Kind == loop.Steps && r.To.Known() {
+		bases = count.bases(x, a.Bodies[0], in)
 	}
-	last := x.For(loop.Index{Name: round, Range: r}, init, func(state []loop.Val) []loop.Val {
-		return x.inner(func() []loop.Val {
-			args := append(count.all(x, loop.Of(loop.IndexSym, round), x.whole(ts, c.refs(state))), in[n:]...)
-			if !counted {
-				x.Break(x.body(a.Bodies[1], args, keep[1])[0].Val)
-			}
-			next := c.next(x.ownRows(rest(count, x.body(a.Bodies[0], args, keep[0]))))
-			if most != nil && !counted {
-				next = append(next, x.Op(loop.Add, state[len(state)-1], x.Const(types.I64, 1)))
-			}
-			return next
-		})
+	last := x.eachRound(r, bases, loop.Num(0), init, func(round loop.Lin, state []loop.Val) []loop.Val {
+		args := append(count.all(x, round, x.whole(ts, c.refs(state))), in[n:]...)
+		if !counted {
+			x.Break(x.body(a.Bodies[1], args, keep[1])[0].Val)
+		}
+		next := c.next(x.ownRows(rest(count, x.body(a.Bodies[0], args, keep[0]))))
+		if most != nil && !counted {
+			next = append(next, x.Op(loop.Add, state[len(state)-1], x.Const(types.I64, 1)))
+		}
+		return next
 	})
 	if most != nil && !counted {
 		made = last[len(last)-1]

@@ -5,6 +5,7 @@ package nest
 // them are proved at the launch. Where the loop ends by a counter, its rounds are known before it.
 
 import (
+	"cmp"
 	"slices"
 
 	"flow/ir/loop"
@@ -262,6 +263,98 @@ func (c *counters) after(x *Builder, others []Ref) []Ref {
 		return c.all(x, loop.Of(loop.ValSym, int(n)), others)
 	}
 	return c.all(x, c.rounds, others)
+}
+
+// What follows cuts the rounds of a loop whose body divides a counter by constants: a walk over the
+// places of a window as `k // 5` and `k % 5`. Its rounds are nested loops then, quotient and remainder
+// are their indices, and subscripts with them are linear.
+
+// bases returns the constants by which b divides counters, the greatest first. Each divides the one
+// before it, and the first one divides the number of rounds.
+func (c *counters) bases(x *Builder, b *op.Body, in []Ref) (list []int64) {
+	first := len(b.Args)
+	number := make([]*loop.Lin, first+len(b.Acts)) // of registers that are constants
+	follows := make([]bool, len(number))           // of integers that counters tell
+	for r := range b.Args {
+		if r < len(c.is) {
+			follows[r] = c.is[r] && c.by[r] == 1 && c.from[r].Known()
+		} else if l, ok := x.Lins[in[r].Val]; ok && in[r].At == nil && l.Known() {
+			number[r] = &l
+		}
+	}
+	from := int64(0)
+	for k := range b.Acts {
+		a := &b.Acts[k]
+		if v, ok := a.Attrs.Get("value"); ok && a.Def.Role == op.Constant && a.Type == types.ScalarOf(types.I64) {
+			number[first+k] = &loop.Lin{Const: v.I}
+			continue
+		}
+		if a.Def.Elt == nil || a.Type != types.ScalarOf(types.I64) || len(a.Args) == 0 || !slices.ContainsFunc(a.Args, func(r int) bool { return follows[r] }) {
+			continue
+		}
+		follows[first+k] = !slices.ContainsFunc(a.Args, func(r int) bool { return !follows[r] && number[r] == nil })
+		if by := number[a.Args[len(a.Args)-1]]; follows[first+k] && a.Def.Partial == op.NotByZero && by != nil && by.Const > 1 {
+			list = append(list, by.Const)
+		}
+	}
+	for k, is := range c.is {
+		if is && follows[k] {
+			from |= c.from[k].Const
+		}
+	}
+	slices.SortFunc(list, func(a, b int64) int { return cmp.Compare(b, a) })
+	list = slices.Compact(list)
+	many := c.rounds.Const
+	for k, by := range list {
+		if from != 0 || many%by != 0 || many == by {
+			return list[:k]
+		}
+		many = by
+	}
+	return list
+}
+
+// eachRound writes a loop of a range, from at on. With bases it is nested loops.
+func (x *Builder) eachRound(r loop.Range, bases []int64, at loop.Lin, state []loop.Val, body func(round loop.Lin, state []loop.Val) []loop.Val) []loop.Val {
+	by := int64(1)
+	within := r
+	if len(bases) > 0 {
+		by = bases[0]
+		within.To, r.To = loop.Num(by), loop.Num(r.To.Const/by)
+	}
+	index := loop.Index{Name: x.Name("round"), Range: r}
+	if r.Kind == loop.Steps && r.To.Known() {
+		x.inside[index.Name] = int(r.To.Const)
+	}
+	at = at.Plus(loop.Of(loop.IndexSym, index.Name).Times(by))
+	return x.For(index, state, func(state []loop.Val) []loop.Val {
+		if len(bases) > 0 {
+			return x.eachRound(within, bases[1:], at, state, body)
+		}
+		return x.inner(func() []loop.Val { return body(at, state) })
+	})
+}
+
+// divided returns the form of a quotient or remainder of a form and a constant, if the terms that the
+// constant does not divide stay below it in all rounds. Only indices of inner loops of known rounds are
+// surely too small for the form to wrap.
+func (x *Builder) divided(c loop.Code, in []loop.Lin) (l loop.Lin, ok bool) {
+	if c != loop.IDiv && c != loop.Mod || !in[1].Known() || in[1].Const <= 0 || !within(in[0]) || !x.within(in[0], 1, loop.Num(counterLimit)) {
+		return l, false
+	}
+	by := in[1].Const
+	whole, rest := loop.Num(in[0].Const/by), loop.Num(in[0].Const%by)
+	for _, t := range in[0].Terms {
+		if one := (loop.Lin{Terms: []loop.Term{t}}); t.Coef%by == 0 {
+			whole = whole.Plus(loop.Of(t.Sym.Kind, t.Sym.N).Times(t.Coef / by))
+		} else {
+			rest = rest.Plus(one)
+		}
+	}
+	if c == loop.Mod {
+		whole = rest
+	}
+	return whole, in[0].Const >= 0 && x.within(rest, 1, in[1])
 }
 
 // What follows writes ramps, matrices of row or column numbers, as linear forms of the indices.
