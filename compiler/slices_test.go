@@ -268,3 +268,30 @@ emit parfor i in 0..20 {
 		}
 	}
 }
+
+// TestPartsOfManySizes: points run an operator at a time if only the run tells the sizes of matrices.
+// Parts are views, and other results take the memory of the point before, which may be too small.
+func TestPartsOfManySizes(t *testing.T) {
+	table := tinyTable(t)
+	for k, body := range []string{
+		"y = x[c == i]; max(y) - stddev(y) + y.rows",
+		"y = x[c <= i]; z = sort(y); t([z[0], z[-1], sum(z * y), f64(y.rows)])",
+		"y = x[c >= i]; z = x[c == i]; w = sort(z); max(y) + 10 * median(z) + w[0]",
+		"mean(x[i..n // 12 * 12 by 12])",
+		"y = x[i..]; z = y[0.. by 3]; t([z[0], max(z), sum(sort(y)), median(z[1..])])",
+		"max(cumsum(x[B[:, i]]))",
+		"colmax(cumsum(X[c == i, :]))",
+		"y = X[i..3 * i + 1, 0..i + 1]; max(t(y) @ y)",
+		"iterate s = 0.0, q = 0 times 5 { y = sort(x[q..n - i]); next s = s + max(y[0.. by 2]) - y[q]; next q = q + 1 }; s",
+		"iterate y = x[c == i], z = x[c == i] times 5 { next y = sort(z); next z = y }; max(cumsum(y)) + z[0]",
+		"if x[i] > 0.5 { max(sort(x[0..i + 1])) } else { min(x[i..][0.. by 2]) }",
+		"max(x[i..7 * i - 9])",  // a range that ends before it begins
+		"max(x[40 * i..][1..])", // one behind the end
+	} {
+		text := "n = 210\nx = materialize(rand(n, 1, seed = 1))\nX = materialize(rand(n, 9, seed = 2))\nB = materialize(X > 0.7)\n" +
+			"c = materialize(randint(n, 1, 0, 8, seed = 3))\nemit parfor i in 0..8 { " + body + " }\n"
+		if !bodyAgrees(t, table, uint64(k), text) {
+			t.Errorf("%s does not compile", text)
+		}
+	}
+}

@@ -172,6 +172,10 @@ type Call struct {
 	// Wanted reports whether other tasks wait for a worker. It is set for a loop with Team.
 	Wanted func() bool
 
+	// Spare is memory of a call whose result's size only the arguments tell. If it is not nil, the kernel
+	// may make the result in it, and leaves there what it has made. Nobody reads the old contents.
+	Spare **value.Dense
+
 	asked *Sig // see Repeats
 }
 

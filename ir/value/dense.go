@@ -73,6 +73,32 @@ func Over(buf []byte, e types.Elem, rows, cols int) *Dense {
 	return d
 }
 
+// Anew returns a matrix of that size for new contents, in the memory of old if that is large enough.
+// The contents are any. old may be nil. It would be wrong if old were a view with gaps.
+func Anew(old *Dense, e types.Elem, rows, cols int) *Dense {
+	memory.MustProduct(rows*cols, e.Size())
+	if old == nil || old.Elem != e {
+		return New(e, rows, cols)
+	}
+	d, n, fits := &Dense{Elem: e, Rows: rows, Cols: cols, Stride: cols}, rows*cols, true
+	switch {
+	case n <= cap(old.F64):
+		d.F64 = old.F64[:n]
+	case n <= cap(old.F32):
+		d.F32 = old.F32[:n]
+	case n <= cap(old.I64):
+		d.I64 = old.I64[:n]
+	case n <= cap(old.Bool):
+		d.Bool = old.Bool[:n]
+	default:
+		fits = false
+	}
+	if !fits {
+		return New(e, rows, cols)
+	}
+	return d
+}
+
 // Bytes returns the memory of a contiguous matrix (Stride == Cols), not a copy, for messages and
 // hashes. It panics for a view with gaps.
 func (d *Dense) Bytes() []byte {

@@ -141,11 +141,20 @@ func asks(d *op.Def, t types.Type) bool {
 
 // lendOwn does what a runtime does for results of known shape.
 func lendOwn(d *op.Def, c *op.Call) {
-	out := value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	out := NewOut(c, c.Type.Rows, c.Type.Cols)
 	if d.Accum > 0 {
 		out.CopyFrom(c.Dense(d.Accum - 1))
 	}
 	c.Out = out
+}
+
+// NewOut returns memory for the result of a call that was lent none.
+func NewOut(c *op.Call, rows, cols int) *value.Dense {
+	if c.Spare == nil {
+		return value.New(c.Type.Elem, rows, cols)
+	}
+	*c.Spare = value.Anew(*c.Spare, c.Type.Elem, rows, cols)
+	return *c.Spare
 }
 
 var mostMemory = sync.OnceValue(memory.Most)

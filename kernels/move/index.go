@@ -73,6 +73,7 @@ func indexings() []*op.Def {
 			Type: CutType, Ref: CutRef, Laws: op.Pure | op.View, Rate: "copy", Cost: cutWork,
 			Elements: cutElements, RowsRead: cutReads,
 			Kernel: func(c *op.Call) (err error) { c.Out, err = CutRef(c); return err },
+			Look:   lookCut,
 		},
 	}
 }
@@ -277,14 +278,23 @@ func CutWindow(c *op.Call, rows, cols int) (w window.Rect, err error) {
 	return w, err
 }
 
-// CutRef is the definition of cut. It copies the window.
-func CutRef(c *op.Call) (value.Value, error) {
+// lookCut returns the window of a cut as a view.
+func lookCut(c *op.Call) (*value.Dense, error) {
 	a := c.Dense(0)
 	w, err := CutWindow(c, a.Rows, a.Cols)
 	if err != nil {
 		return nil, err
 	}
-	return a.View(w.Row, w.Col, w.Rows, w.Cols).Clone(), nil
+	return a.View(w.Row, w.Col, w.Rows, w.Cols), nil
+}
+
+// CutRef is the definition of cut. It copies the window.
+func CutRef(c *op.Call) (value.Value, error) {
+	w, err := lookCut(c)
+	if err != nil {
+		return nil, err
+	}
+	return w.Clone(), nil
 }
 
 // cutElements are those of the window.

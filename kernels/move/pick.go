@@ -4,6 +4,8 @@ package move
 // rows or columns by a list of positions, and places, which makes such a list of a mask.
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"flow/ir/loop"
@@ -287,21 +289,33 @@ func placesKernel(c *op.Call) error {
 	if err != nil {
 		return err
 	}
-	step := 1
-	if m.Cols == 1 {
-		step = m.Stride
-	}
 	lo, hi := define.OwnRows(c, m.Rows*m.Cols)
-	count := 0
-	for i := lo; i < hi; i++ {
-		count += int(m.Bool[i*step])
+	if m.Cols == 1 && m.Stride > 1 { // they lie apart
+		m = m.View(lo, 0, hi-lo, 1).Clone()
+		m.Bool = append(make([]uint8, lo, hi), m.Bool...)
 	}
-	out := value.New(types.I64, count, 1)
+	mask, count := m.Bool[lo:hi], 0
+	for ; len(mask) >= 8; mask = mask[8:] {
+		count += bits.OnesCount64(binary.LittleEndian.Uint64(mask))
+	}
+	for _, is := range mask {
+		count += int(is)
+	}
+	out := define.NewOut(c, count, 1)
+	list, k, at := out.I64, 0, lo
+	if mask = m.Bool[:hi]; count < (hi-lo)/4 { // most of eight neighbours are false
+		for ; at+8 <= hi; at += 8 {
+			for w := binary.LittleEndian.Uint64(mask[at:]); w != 0; w &= w - 1 {
+				list[k] = int64(at + bits.TrailingZeros64(w)/8)
+				k++
+			}
+		}
+	}
 	// Every place is written, and the next one writes over it where the mask is false: a branch
 	// would be foretold wrongly for half of the elements of a random mask.
-	for k, at := 0, lo; k < count; at++ {
-		out.I64[k] = int64(at)
-		k += int(m.Bool[at*step])
+	for ; k < count; at++ {
+		list[k] = int64(at)
+		k += int(mask[at])
 	}
 	c.Out = out
 	return nil

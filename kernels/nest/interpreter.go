@@ -30,9 +30,12 @@ type Interpreter struct {
 	plain   []bool   // by action: see plain
 	inner   []nested // of actions that are loops or branches
 	Slot    []int    // of each action, the place of its result in mem; -1: its kernel makes the memory
-	Mem     []*value.Dense
-	Out     value.Tuple
-	whole   value.Value // out
+	// spare is, by action, the memory of its last result whose size only the run tells. nil: none is used
+	// again, because rounds may read what the ones before them made.
+	spare []*value.Dense
+	Mem   []*value.Dense
+	Out   value.Tuple
+	whole value.Value // out
 	// cells says which actions have their values in kept, nil for none.
 	cells []int
 	kept  *Memo
@@ -84,7 +87,9 @@ func NewInterpreter(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo
 // It runs their stages as loops once their actions have run about ten times from operations. The caller
 // calls Free in the end.
 func NewPoint(b *op.Body, acts []int, keeps bool, within *op.Call, k *Memo, m *MemoMap, from int64) *Interpreter {
-	return newInterpreter(b, acts, keeps, within, k, m, staging{-1, from}, nil, nil)
+	p := newInterpreter(b, acts, keeps, within, k, m, staging{-1, from}, nil, nil)
+	p.spare = make([]*value.Dense, len(b.Acts))
+	return p
 }
 
 // staging says from how many operations on the stages of a body, and those of the bodies within, are
@@ -470,8 +475,19 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 			return nil, err
 		}
 	}
+	if a.Def.Look != nil && a.Type.IsDense() && !a.Type.Sized() {
+		if err := c.Settle(); err != nil {
+			return nil, err
+		}
+		if d, err := a.Def.Look(c); d != nil || err != nil {
+			return d, err
+		}
+	}
 	if a.Def.Kernel == nil {
 		return a.Def.Ref(c)
+	}
+	if p.spare != nil && p.keep[k] == 0 && p.Slot[k] < 0 {
+		c.Spare = &p.spare[k]
 	}
 	if p.Slot[k] >= 0 {
 		out := p.memory(k)
