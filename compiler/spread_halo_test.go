@@ -131,6 +131,29 @@ emit sum(U)`, 2, 0},
   }
 }
 emit sum(U)`, 1, 0},
+	{"windows by counters", `iterate U = rand(40, 12, seed = 1) times 12 {
+  V = parfor i in 2..38, j in 1..11 {
+    iterate s = 0.0, k = 0 times 15 { next s = s + U[i + k // 3 - 2, j + k % 3 - 1]; next k = k + 1 }
+    iterate z = s, d = 2 times 5 { next z = 0.5 * z + U[i - d, j]; next d = d - 1 }
+    0.01 * z
+  }
+  next U = rbind(U[0..2, :], cbind(U[2..38, 0], V, U[2..38, 11]), U[38.., :])
+}
+emit sum(U)`, 1, 0},
+	{"counters from the index on, in each other, and scaled", `iterate U = rand(40, 3, seed = 1) times 12 {
+  V = parfor i in 0..36, j in 0..3 {
+    iterate s = 0.0, k = i times 3 { next s = s / 2 + U[k, j]; next k = 1 + k }
+    iterate z = s, a = 0 times 2 {
+      iterate y = z, b = a times 2 { next y = y / 2 + U[i + 2 * b, j]; next b = b + 1 }
+      next z = y
+      next a = a + 1
+    }
+    0.3 * z
+  }
+  W = parfor i in 0..10, j in 0..3 { iterate s = 0.0, k = 0 times 4 { next s = s + U[4 * i + k, j]; next k = k + 1 }; s / 4 }
+  next U = rbind(0.1 * W, V[6.., :])
+}
+emit sum(U)`, 2, 0},
 	{"an image before and after a window", `X = parfor y in 0..21, x in 0..9 { y * 10.0 + x * x }
 E = parfor i in 0..19, j in 0..7 { max(X[i..i+3, j..j+3]) - X[i + 1, j + 1] }
 emit sum(E)`, 3, 0},

@@ -14,7 +14,8 @@ import (
 // This file finds which rows of its operands a point of a loop over an index space reads. A subscript
 // is known if it is a ramp of the loop's first index, or several ramps, each on its part of the range:
 // `i + 1`, `max(i - 1, 0)`, `(i + 3) % n`, `i // 2`, `i - k` and subscripts that count from the end are
-// such. If another subscript reads an operand, all of its rows may be read.
+// such. A counter of an inner loop may be in it, too: `i + k` reads the rows of all rounds. If another
+// subscript reads an operand, all of its rows may be read.
 //
 // The numbers of a column that lists rows (op.Def.Numbers) are followed in the same way.
 
@@ -22,11 +23,14 @@ import (
 // only the run knows, the same for all i: number of - 1 of the loop's operands or of the graph's nodes.
 // of is 0 if there is no s. If per is above 1, the values are divided by it and rounded down.
 //
+// A counter of a loop in the body has other values in other rounds. If more is above 0, a value may be
+// greater by up to more. Such ramps have no s and no per.
+//
 // Values with an s may change once more. If within is not everyRow, those outside become its nearest
 // value. If around is above 0, they become their remainders by it, which are not negative.
 type ramp struct {
 	from, to, by, c, of, times int
-	per, around                int
+	per, around, more          int
 	within                     plan.Range
 }
 
@@ -123,7 +127,7 @@ func (p *pointReads) control(n *ir.Node, in []ir.ID, of []traced) {
 	for k, x := range in[n.FirstArg():] {
 		if n.Op.Control == op.Iterate && k < n.Carried() {
 			p.escapes(of[x])
-			args = append(args, traced{}) // another value in each round
+			args = append(args, traced{at: p.counter(n, k, of[x].at)}) // another value in each round
 			continue
 		}
 		args = append(args, of[x])
@@ -134,6 +138,45 @@ func (p *pointReads) control(n *ir.Node, in []ir.ID, of []traced) {
 	for r := n.Region; r != nil; r = r.Next {
 		p.region(r, args)
 	}
+}
+
+// counter returns the values that carried value k of a loop has in all rounds. They are known if the
+// number of rounds is, and if a round adds a constant to the value. first is what it begins with.
+func (p *pointReads) counter(n *ir.Node, k int, first []ramp) []ramp {
+	times, counted := n.Attrs.Get("times")
+	g, own := n.Region.Graph, n.Region.Args[k]
+	next := &g.Nodes[n.Region.Yields[k]]
+	in := g.In(n.Region.Yields[k])
+	if !counted || times.I < 1 || times.I > 1<<20 || len(in) != 2 || next.Op.Body == nil || next.Region != nil || g.Type(own) != types.ScalarOf(types.I64) {
+		return nil
+	}
+	b := loop.New()
+	x, y := b.Const(types.I64, 0), b.Const(types.I64, 0)
+	given := len(b.Nest.Body.Stmts)
+	next.Op.Body(b, types.I64, []loop.Val{x, y})
+	list := b.Nest.Body.Stmts[given:]
+	if len(list) != 1 || list[0].Code != loop.Add && (list[0].Code != loop.Sub || in[0] != own) {
+		return nil
+	}
+	by := in[1]
+	if in[0] != own {
+		by = in[0]
+	}
+	v, known := g.Nodes[by].Attrs.Get("value")
+	if in[0] != own && in[1] != own || g.Nodes[by].Op.Role != op.Constant || !known || v.Kind != op.IntVal || v.I > 1<<20 || v.I < -1<<20 {
+		return nil
+	}
+	change := int(v.I) * (int(times.I) - 1)
+	if list[0].Code == loop.Sub {
+		change = -change
+	}
+	return eachRamp(first, func(r ramp) []ramp {
+		if r.of > 0 || r.per > 0 {
+			return nil
+		}
+		r.c, r.more = r.c+min(0, change), r.more+max(change, -change)
+		return ramped(r)
+	})
 }
 
 // escapes notes that all rows of a value may be read, if it is an operand.
@@ -190,7 +233,7 @@ func (m *rowMap) add(at []ramp, size, rows, below int, node func(of int) ir.ID) 
 	at = fromEnd(at, below)
 	m.whole = m.whole || len(at) == 0
 	for _, r := range at {
-		x := need{from: r.from, to: r.to, by: r.by, lo: r.c, hi: r.c + max(1, r.per)*(size-1) + 1, per: r.per}
+		x := need{from: r.from, to: r.to, by: r.by, lo: r.c, hi: r.c + r.more + max(1, r.per)*(size-1) + 1, per: r.per}
 		if !slices.Contains(m.needs, x) {
 			m.needs = append(m.needs, x)
 		}
@@ -307,6 +350,9 @@ func fromEnd(at []ramp, n int) []ramp {
 	return eachRamp(at, func(r ramp) []ramp {
 		below, rest := r.below(0)
 		if below.from < below.to {
+			if r.more > 0 { // some may count from the end
+				return nil
+			}
 			below.c += n
 			if rest.from < rest.to {
 				return []ramp{below, rest}
@@ -365,7 +411,7 @@ func (p *pointReads) computed(d *op.Def, g *ir.Graph, in []ir.ID, of []traced) [
 			x = ramped(ramp{to: p.rows, c: int(int64(s.Imm))})
 		case len(s.Args) == 1 && s.Code == loop.Neg:
 			x = eachRamp(vals[s.Args[0]], func(r ramp) []ramp {
-				return ramped(ramp{from: r.from, to: r.to, by: -r.by, c: -r.c, of: r.of, times: -r.times})
+				return ramped(ramp{from: r.from, to: r.to, by: -r.by, c: -r.c - r.more, more: r.more, of: r.of, times: -r.times})
 			})
 		case len(s.Args) == 2:
 			x = paired(s.Code, vals[s.Args[0]], vals[s.Args[1]])
@@ -407,6 +453,8 @@ func applied(code loop.Code, x, y ramp) []ramp {
 	switch bound := y.of+y.by == 0; {
 	case x.per+y.per > 0 || x.around+y.around > 0: // nothing follows
 		return nil
+	case x.more+y.more > 0:
+		return x.uncertain(code, y)
 	case of > 0 && bound && (code == loop.Max || code == loop.Min):
 		return x.bounded(code == loop.Max, y.c)
 	case x.within != everyRow || y.within != everyRow:
@@ -453,6 +501,26 @@ func applied(code loop.Code, x, y ramp) []ramp {
 			return nil
 		}
 		return x.modulo(y.c)
+	}
+	return nil
+}
+
+// uncertain is applied if one of the ramps has several values for an index.
+func (r ramp) uncertain(code loop.Code, y ramp) []ramp {
+	switch {
+	case r.of+y.of > 0 || r.within != everyRow || y.within != everyRow:
+	case code == loop.Add:
+		return ramped(ramp{from: r.from, to: r.to, by: r.by + y.by, c: r.c + y.c, more: r.more + y.more})
+	case code == loop.Sub:
+		return ramped(ramp{from: r.from, to: r.to, by: r.by - y.by, c: r.c - y.c - y.more, more: r.more + y.more})
+	case y.by+y.more != 0 || y.c < 1 || y.c > 1<<20: // what follows has a constant
+	case code == loop.Mul && max(r.by, r.more) < 1<<20:
+		return ramped(ramp{from: r.from, to: r.to, by: r.by * y.c, c: r.c * y.c, more: r.more * y.c})
+	case code == loop.IDiv && r.by == 0:
+		least := int(loop.FloorDiv(int64(r.c), int64(y.c)))
+		return ramped(ramp{from: r.from, to: r.to, c: least, more: int(loop.FloorDiv(int64(r.c+r.more), int64(y.c))) - least})
+	case code == loop.Mod && r.by == 0:
+		return ramped(ramp{from: r.from, to: r.to, more: y.c - 1})
 	}
 	return nil
 }
