@@ -75,6 +75,44 @@ func TestColumnsAreSent(t *testing.T) {
 	spreadAlike(t, narrowPrograms)
 }
 
+// TestColumnsInOrder: ranks give each other columns to find medians of so many that counts of their
+// digits would be longer than the columns, and to count their distinct elements.
+func TestColumnsInOrder(t *testing.T) {
+	const some = "X = randn(211, 24, seed = 1)\nY = ifelse(X > 2.5, nan, ifelse(X < -1.5, -inf, X))\n"
+	for text, want := range map[string]int{
+		some + "emit colmedian(Y)\nemit colquantile(f32(Y) * 3, 0.3)\nemit colmedian(i64(X * 3))": 3,
+		some + "emit colnunique(round(Y))\nemit colquantile(Y[:, 1..19], 1)":                      2,
+		some + `iterate Z = Y, k = 0 until k == 3 {
+  next Z = abs(Z - colmedian(Z)) + colquantile(Z, 0.9)
+  next k = k + 1
+}
+emit colsum(Z)`: 2,
+	} {
+		known := meanings{}
+		for _, ranks := range []int{2, 3, 5} {
+			sizes := nodes.Sizes{Block: 16, Panel: 8, Spread: 4}
+			c, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: ranks, Disable: apart, Verify: true, Sizes: sizes})
+			if ds.HasErrors() {
+				t.Fatal(ds)
+			}
+			turned := 0
+			for _, name := range []string{"rowmedian", "rowquantile", "rownunique", "rowprod"} {
+				turned += strings.Count(c.Plan.Graph.String(), "= "+name+"(")
+			}
+			if turned != want {
+				t.Errorf("%d ranks reduce the columns of %d matrices as rows, not of %d:\n%s", ranks, turned, want, c.Plan.Graph)
+			}
+			mean := known.of("the meaning", c.Program)
+			if of := known.of("the plan", c.Plan.Graph); of.out != mean.out || of.failed || mean.failed {
+				t.Errorf("%d ranks: by its definition the plan prints %s (%v)", ranks, difference(mean.out, of.out), of.err)
+			}
+			if out, err := runOver(mem.New(ranks, slowTransports[0]), c, 1); err != nil || out != mean.out {
+				t.Errorf("%d ranks: %v, %s", ranks, err, difference(mean.out, out))
+			}
+		}
+	}
+}
+
 func TestColumnMessages(t *testing.T) { sendsAsPredicted(t, narrowPrograms[:1]) }
 
 // Products of few terms are shared by rows, however many columns they have; those of many are not.

@@ -133,6 +133,22 @@ iterate y = X[:, 0], k = 0 until k == 3 {
   next k = k + 1
 }
 emit y[3, 0]`, 60, 6},
+	{"elements of several columns", `X = round(randn(23, 4, seed = 9)) + 0
+Y = ifelse(X > 1, nan, ifelse(X < 0, -0.0 * X, f64(X)))
+emit t(unique(Y))
+emit nunique(Y) + nunique(i64(X))
+emit t(unique(f32(X) + 0.5))
+emit nunique(Y[:, 1..3])
+emit t(unique(i64(X)[2..21, :]))
+emit colnunique(Y)
+emit colnunique(X > 0)
+emit colprod(i64(X) + 3)
+emit colprod(X * 0.75 + 1)
+iterate Z = Y, k = 0 until k == 3 {
+  next Z = ifelse(Z > k, Z - colnunique(Z), Z + nunique(Z) * 0.5)
+  next k = k + 1
+}
+emit t(unique(Z))`, 60, 3},
 	{"places of what is chosen", `x = randn(64, 1, seed = 9)
 at = cumsum(x > 0.5) - 1
 emit at[63, 0]

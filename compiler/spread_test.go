@@ -49,6 +49,19 @@ iterate P = rand(9, 3, seed = 2), V = zeros(9, 3) times 5 {
 }
 emit P
 emit sum(m * rowsum(V ^ 2))`, 4, 0},
+	{"pairs of an index and a smaller one", `P = rand(13, 2, seed = 1)
+emit sum(parfor i in 0..13, j in 0..i { norm(P[i, :] - P[j, :]) })
+d = parfor i in 1..7, j in 9 - i..-2 by -3 { 10 * i + j }
+emit d
+emit t(d) @ parfor i in 1..7, j in 9 - i..-2 by -3 { P[i, 0] + j * P[max(j, 0), 1] }
+emit parfor i in 0..5, j in 0..=i { cbind(P[i, :], P[j, :] - i) }
+iterate x = P[:, 0], k = 0 until k == 3 {
+  e = parfor i in 0..13, j in i + 1..13 { x[i, 0] * x[j, 0] }
+  next x = x + sum(e) / 100
+  next k = k + 1
+}
+emit x
+emit nrow(parfor i in 0..13, j in 0..i // 12 { i + j })`, 10, 0},
 	{"until a reduction says so", `iterate x = seq(1, 24) * 1.0, d = 1.0, k = 0 until d < 0.001 or k == 50 {
   y = parfor i in 0..23 { 0.5 * x[i, 0] + 0.25 * x[(i + 1) % 23, 0] }
   next d = max(abs(y - x))
@@ -342,9 +355,10 @@ emit x`
 func TestLayoutsTellHelp(t *testing.T) {
 	const body = "parfor i in 0..12 {\n iterate w = %s times i { next w = w * 0.5 + 1 }\n %s }"
 	for text, want := range map[string]bool{
-		"y = " + fmt.Sprintf(body, "0.0", "w") + "\nemit sum(y)":                                                          true,
-		"x = seq(0, 12) * 1.5\ny = " + fmt.Sprintf(body, "x[i, 0]", "w + x[i, 0]") + "\nemit sum(y)":                      true,
-		"x = seq(0, 12) * 1.5\ny = " + fmt.Sprintf(body, "x[i, 0]", "w + x[max(i - 1, 0), 0]") + "\nemit sum(y) + sum(x)": false,
+		"y = " + fmt.Sprintf(body, "0.0", "w") + "\nemit sum(y)":                                                                true,
+		"x = seq(0, 12) * 1.5\ny = " + fmt.Sprintf(body, "x[i, 0]", "w + x[i, 0]") + "\nemit sum(y)":                            true,
+		"x = seq(0, 12) * 1.5\ny = " + fmt.Sprintf(body, "x[i, 0]", "w + x[max(i - 1, 0), 0]") + "\nemit sum(y) + sum(x)":       false,
+		"y = " + strings.Replace(fmt.Sprintf(body, "0.0", "w + j"), " in 0..12 ", " in 0..12, j in 0..i ", 1) + "\nemit sum(y)": true,
 	} {
 		c, err := compileTiny(tinyTable(t), text, 3, false, apart)
 		if err != nil {
@@ -391,6 +405,7 @@ emit parfor i in 0..7 {
 	`x = parfor i in 0..12 { 7 // (i - 8) + 7 // (i - 3) }
 emit 1
 emit sum(x)`,
+	"emit 1\nemit sum(parfor i in 0..12, j in 0..i { 7 // (i * j - 77) + 7 // (i - j - 9) })",
 	// The rows of the first rank take longer, so others run some of those that fail.
 	`emit sum(parfor i in 0..40 {
   iterate w = 0.0 times (if i < 20 { 4000 } else { 1 }) { next w = w * 0.5 + 1 }

@@ -4,12 +4,15 @@ package kernels
 // where they say nothing of a point. Then every action is a call of its kernel.
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
 	"flow/kernels/loop/launch"
 	"flow/kernels/nest"
+	"flow/kernels/window"
 )
 
 // nestBound is a body as loops that are bound to an execution.
@@ -281,6 +284,11 @@ func pairs() *op.Def {
 		Eg:   []op.Example{{Program: "emit t(parfor i in 0..4, j in 0..i { 10 * i + j })", Output: "10 20 21 30 31 32\n"}},
 		Type: pairsType, Laws: op.Pure, Rate: "copy", Cost: define.CopyWork,
 		Kernel: pairsKernel,
+		Loop: &op.Loop{
+			Rows:  func(_ *op.Sig, out types.Type) int { return max(0, out.Rows) },
+			Space: func(c *op.Call) (n, leaf int) { return max(0, c.Type.Rows), window.LeafElements / 2 },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) { return beginPairs(c), nil },
+		},
 	})
 }
 
@@ -301,29 +309,47 @@ func pairCount(c *op.Call, a *value.Dense, i int) int {
 	return steps(r[1], r[2], int64(c.Attrs.Int("by")), c.Attrs.Bool("through"))
 }
 
+// pairsKernel makes all pairs, for a list whose length may be known to the run alone.
 func pairsKernel(c *op.Call) error {
-	a, by := c.Dense(0), int64(c.Attrs.Int("by"))
-	total := 0
-	for i := range a.Rows {
-		if total += min(pairCount(c, a, i), types.MaxSide); total > types.MaxSide {
-			total = types.MaxSide
-		}
-	}
-	t := types.DenseOf(types.I64, total, 2)
+	l := beginPairs(c)
+	t := types.DenseOf(types.I64, l.first[len(l.first)-1], 2)
 	if err := define.Fits(t); err != nil {
 		return err
 	}
 	if c.Out == nil {
-		c.Out = value.New(types.I64, total, 2)
+		c.Out = value.New(types.I64, t.Rows, 2)
 	}
-	out, k := c.Result(), 0
+	return l.Chunk(0, 0, t.Rows)
+}
+
+// pairsBody is one execution of pairs. The pairs of row i of the input begin with pair first[i].
+type pairsBody struct {
+	c     *op.Call
+	first []int
+}
+
+func beginPairs(c *op.Call) *pairsBody {
+	a := c.Dense(0)
+	l := &pairsBody{c: c, first: make([]int, a.Rows+1)}
 	for i := range a.Rows {
-		r := a.I64[i*a.Stride:]
-		for j := range pairCount(c, a, i) {
+		l.first[i+1] = min(l.first[i]+min(pairCount(c, a, i), types.MaxSide), types.MaxSide)
+	}
+	return l
+}
+
+// Chunk makes pairs lo..hi-1.
+func (l *pairsBody) Chunk(_, lo, hi int) error {
+	a, out, by := l.c.Dense(0), l.c.Result(), int64(l.c.Attrs.Int("by"))
+	i, _ := slices.BinarySearch(l.first, lo+1) // the row before it has pair lo
+	for k := lo; k < hi; i++ {
+		r, first := a.I64[(i-1)*a.Stride:], l.first[i-1]
+		for ; k < min(hi, l.first[i]); k++ {
 			at := out.I64[k*out.Stride:]
-			at[0], at[1] = r[0], r[1]+int64(j)*by
-			k++
+			at[0], at[1] = r[0], r[1]+int64(k-first)*by
 		}
 	}
 	return nil
 }
+
+// End does nothing: chunks have made all pairs.
+func (l *pairsBody) End() error { return nil }

@@ -69,6 +69,32 @@ func TestStatesOfRows(t *testing.T) {
 	}
 }
 
+// Rows that reduce the columns of a dense matrix return what others return for the rows of its transpose
+// (op.Def.Turned).
+func TestColumnsAreRowsOfTheTranspose(t *testing.T) {
+	r, tried := rand.New(rand.NewPCG(79, 80)), 0
+	for _, d := range rows(t) {
+		for range 12 {
+			if d.Turned == "" || d.For != "" {
+				continue
+			}
+			x := anyDense(r, elemsUnderTest[r.IntN(len(elemsUnderTest))], 1+r.IntN(30), 1+r.IntN(9))
+			attrs := op.MakeAttrs(op.Attr{Name: "q", Val: op.Float(r.Float64())})
+			if _, err := d.Type(&op.Sig{Def: d, Attrs: attrs, In: []types.Type{x.Type()}}); err != nil {
+				continue
+			}
+			got := made(t, "t", nil, made(t, d.Turned, attrs, made(t, "t", nil, x)))
+			if msg := rowtest.Differ(got, rowtest.Defined(t, called(t, d, attrs, x))); msg != "" {
+				t.Fatalf("%s of %v: %s", d.Name, x.Type(), msg)
+			}
+			tried++
+		}
+	}
+	if tried < 30 {
+		t.Errorf("only %d calls", tried)
+	}
+}
+
 // Panels one below the other are added to what the products define, and counts of some rows to those of
 // all.
 func TestStacksAndCounts(t *testing.T) {

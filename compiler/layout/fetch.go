@@ -281,7 +281,7 @@ func (s *spreader) orderReads(g *ir.Graph, id ir.ID, partial []bool) (reads []ro
 		return nil, elsewise
 	}
 	from := g.Type(g.In(id)[0])
-	if !nodes.Dividable(from) || from.Elem == types.Str || from.Rows < s.ranks || g.Nodes[id].Op.Order.End != "" && from.Cols > 1 {
+	if !nodes.Dividable(from) || from.Elem == types.Str || from.Rows < s.ranks {
 		return s.inMessages(g, id, nil, false)
 	}
 	return s.inMessages(g, id, []rowReads{s.ownRows(from.Rows)}, s.from == 1 || s.orderGains(g, id, partial[0]))
@@ -306,8 +306,11 @@ func (s *spreader) wholeCost(t types.Type) float64 {
 func (s *spreader) orderCost(g *ir.Graph, id ir.ID) float64 {
 	from, ranks := g.Type(g.In(id)[0]), float64(s.ranks)
 	rows, own, others := float64(from.Rows), float64(from.Bytes()), ranks-1
-	if g.Nodes[id].Op.Order.Pairs {
+	switch o := g.Nodes[id].Op.Order; {
+	case o.Pairs:
 		own = 16 * rows
+	case o.End != "":
+		rows = float64(from.Count())
 	}
 	messages := float64(len(selectBits)+2)*others*roundSpreads + (selectBytes*others*others+own*others/ranks/ranks)/BytesSpread
 	return float64(s.from)*messages + rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks)))
@@ -353,19 +356,28 @@ type sorting struct {
 // lacks. By entries, one of two ranks has three quarters of the rows of an RMAT graph of scale 20.
 func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
+	t := x.old.Type(from)
+	rows, unit := t.Rows, x.unit[t.Rows]
 	if x.partial[id] = n.Op.Order.End == ""; x.partial[id] {
-		x.to[id] = x.window(id, reads, x.unit[x.old.Type(from).Rows])
+		x.to[id] = x.window(id, x.reach(from, reads[0]), unit)
 		return
 	}
-	rows := x.old.Type(from).Rows
-	unit, key := x.unit[rows], sorting{n.Op.Order.Of, from, n.Attrs.String()}
+	key := sorting{n.Op.Order.Of, from, n.Attrs.String()}
 	if len(unit.L) > 0 {
 		unit = op.Val{}
 		reads = []rowReads{{rows: x.windowsIn(rows, unit)}}
 	}
+	if t.Cols > 1 { // all elements below each other
+		rows, unit = t.Count(), x.perElement(t, unit)
+	}
 	above, ok := x.sorted[key]
 	if !ok {
-		sorted := x.window(id, reads, unit)
+		sorted := x.reach(from, reads[0])
+		if t.Cols > 1 {
+			column := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(1)})
+			sorted = x.typed(id, x.table.Must("reshape"), x.sharing(column, rows, unit), sorted)
+		}
+		sorted = x.window(id, sorted, unit)
 		two := rowsFor([]need{{to: rows, by: 1, lo: -1, hi: 1}}, x.windowsIn(rows, unit), rows)
 		above = x.gatherOf(id, inUnits(nil, unit).With(plan.Reach, plan.ReachOf(two)), sorted)
 		x.sorted[key] = above
@@ -388,13 +400,23 @@ func (x *spreadGraph) gatherOf(id ir.ID, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	return x.g.Add(x.table.Must("gather"), attrs, x.g.Type(in[0]), x.old.Origin(id).NoDest(), in...)
 }
 
-// window returns the new node with each rank's window of the sorted rows of the input of old node id.
-// unit is the attribute plan.Unit of the windows.
-func (x *spreadGraph) window(id ir.ID, reads []rowReads, unit op.Val) ir.ID {
-	n, from := &x.old.Nodes[id], x.old.In(id)[0]
-	rows := x.old.Type(from).Rows
+// perElement returns the attribute plan.Unit of a column of all elements of a matrix of type t with this
+// one: each rank has the elements of its rows.
+func (s *spreader) perElement(t types.Type, unit op.Val) op.Val {
+	cuts := make([]int, s.ranks+1)
+	for r := range s.ranks {
+		_, hi := plan.WindowOf(r, s.ranks, t.Rows, unit)
+		cuts[r+1] = hi * t.Cols
+	}
+	return op.Ints(cuts...)
+}
+
+// window returns the new node with each rank's window of the sorted rows of the new node from, for old
+// node id. unit is the attribute plan.Unit of the windows.
+func (x *spreadGraph) window(id, from ir.ID, unit op.Val) ir.ID {
+	n, rows := &x.old.Nodes[id], x.g.Type(from).Rows
 	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, rows, unit) }
-	own := x.typed(id, x.table.Must(n.Op.Order.Own), share(n.Attrs), x.reach(from, reads[0]))
+	own := x.typed(id, x.table.Must(n.Op.Order.Own), share(n.Attrs), from)
 	places := make([]int, x.ranks-1) // where the windows of other ranks begin
 	for r := range places {
 		places[r], _ = plan.WindowOf(r+1, x.ranks, rows, unit)
@@ -442,10 +464,15 @@ func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 	if !nodes.Dividable(from) || from.Rows < s.ranks {
 		return s.inMessages(g, id, nil, false)
 	}
-	places, _, lists := selectPlaces(g, id)
-	fewer := s.from == 1 || selectBytes*len(places)*lists*s.ranks <= from.Bytes() // than the rows are
 	reads = []rowReads{s.ownRows(from.Rows)}
-	return s.inMessages(g, id, reads, fewer && (partial[0] || from.Count() >= selectExchanges*GatherSpreads*s.from))
+	return s.inMessages(g, id, reads, s.countsLess(g, id) && (partial[0] || from.Count() >= selectExchanges*GatherSpreads*s.from))
+}
+
+// countsLess reports whether the counts by which ranks select elements of a matrix have fewer bytes than
+// its rows.
+func (s *spreader) countsLess(g *ir.Graph, id ir.ID) bool {
+	places, _, lists := selectPlaces(g, id)
+	return s.from == 1 || selectBytes*len(places)*lists*s.ranks <= g.Type(g.In(id)[0]).Bytes()
 }
 
 // selected makes the new nodes of a row that selects elements by their order.

@@ -75,7 +75,7 @@ func readsOfPoints(g *ir.Graph, id ir.ID) []rowMap {
 			env[len(by)+k].at = ramped(ramp{to: p.rows, of: 1 + k, times: 1})
 		}
 	}
-	if len(lo) == 0 || n.Attrs.Bool("pairs") {
+	if len(lo) == 0 {
 		for k := range p.of {
 			p.of[k].whole = true
 		}
@@ -83,6 +83,9 @@ func readsOfPoints(g *ir.Graph, id ir.ID) []rowMap {
 	}
 	env[0].at = ramped(ramp{to: p.rows, by: int(by[0]), c: int(lo[0])})
 	p.region(n.Region, env)
+	if list := p.of; n.Attrs.Bool("pairs") && !slices.Contains(list[0].needs, sameRow(p.rows)) { // a failure names its indices
+		list[0].needs = append(list[0].needs, sameRow(p.rows))
+	}
 	return p.of
 }
 

@@ -234,12 +234,25 @@ func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	return nil, elsewise
 }
 
-// turnedReads says whether ranks share a reduction of the columns of a sparse matrix as one of rows of
-// the transpose (op.Def.Turned). They do not if states of the columns take less time. Exact states are
-// large, so that needs many entries a column.
+// turnedReads says whether ranks share a reduction of the columns of a matrix as one of rows of the
+// transpose (op.Def.Turned). They do not if states of the columns take less time. Exact states are
+// large, so that needs many entries a column of a sparse matrix. Nor do they if it takes less to find keys at places by
+// counts, whose size does not depend on the number of rows (selectReads).
 func (s *spreader) turnedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	in := g.In(id)
-	return nil, unless(g.Nodes[id].Op.Turned != "" && g.Type(in[0]).IsSparse() && partial[0] && g.Type(in[0]).Known() && g.Type(in[0]).Cols >= s.ranks && !s.statesOfColumns(g, id), elsewise)
+	n := &g.Nodes[id]
+	if n.Op.Turned == "" || !partial[0] {
+		return nil, elsewise
+	}
+	switch of := g.Type(g.In(id)[0]); {
+	case of.IsSparse():
+		return nil, unless(of.Known() && of.Cols >= s.ranks && !s.statesOfColumns(g, id), elsewise)
+	case n.Op.Shard.Partial != "" || !s.turns(of) || nodes.Sent(g, id) || n.Op.Select != nil && s.countsLess(g, id):
+		return nil, elsewise
+	default: // the gather of the results is the second one
+		moved := s.spared(float64(of.Bytes()))/float64(s.ranks)/BytesSpread + 2*GatherSpreads
+		gains := s.spared(s.workOf(g, id)) + s.wholeCost(of)
+		return nil, unless(s.from == 1 || float64(s.from)*moved+2*moveSteps*elements(of)/float64(s.ranks) <= gains, elsewise)
+	}
 }
 
 // statesOfColumns reports whether ranks merge states of the columns of a sparse matrix in less time

@@ -135,12 +135,18 @@ func (x *spreadGraph) generates(id ir.ID) bool {
 		!slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !nodes.Dividable(x.old.Type(from)) || !x.partial[from] })
 }
 
-// byColumns makes the new nodes of a reduction of the columns of a sparse matrix that ranks share by
-// rows. Each rank gets the entries of its columns and reduces them as rows (op.Def.Turned).
+// byColumns makes the new nodes of a reduction of the columns of a matrix that ranks share by rows. Each
+// rank gets its columns, or their entries, and reduces them as rows (op.Def.Turned).
 func (x *spreadGraph) byColumns(id ir.ID, _ []rowReads) {
-	turned := x.transposed(id)
+	n, of := &x.old.Nodes[id], x.old.In(id)[0]
+	var turned ir.ID
+	if x.old.Type(of).IsSparse() {
+		turned = x.transposed(id)
+	} else {
+		turned = x.turnedRows(of)
+	}
 	rows := x.g.Type(turned).Rows
-	made := x.typed(id, x.table.Must(x.old.Nodes[id].Op.Turned), x.sharing(nil, rows, x.unit[rows]), turned)
+	made := x.typed(id, x.table.Must(n.Op.Turned), x.sharing(n.Attrs, rows, x.unit[rows]), turned)
 	x.saved += x.spared(x.workOf(x.old, id))
 	x.to[id] = x.typed(id, x.table.Must("t"), nil, x.gatherOf(id, x.inUnitsOf(rows), made))
 }

@@ -236,6 +236,8 @@ func (s statistic) lineRow(byRow bool) *op.Def {
 		d.Shard.Kind = op.ShardRows
 	}
 	switch {
+	case s.fold == nil && !byRow:
+		d.Turned = "row" + s.name
 	case s.fold != nil && byRow:
 		d.Fold = op.FoldRows
 	case s.fold != nil:
