@@ -135,6 +135,13 @@ func TestPlacesAreTaken(t *testing.T) {
 	}
 }
 
+// groupMedians has points whose work follows from the number of rows that may be chosen.
+const groupMedians = `g = randint(%[1]d, 1, 0, 12, seed = 2)
+iterate x = rand(%[1]d, 1, seed = 1) times 8 {
+  next x = x * 0.9 + 0.01 * sum(parfor j in 0..12 { median(x[g == j, :]) })
+}
+emit sum(x)`
+
 // Ranks share what is worth it, by the sizes of a program as it is.
 func TestSharedByWork(t *testing.T) {
 	table, err := kernels.Table("")
@@ -165,6 +172,8 @@ func TestSharedByWork(t *testing.T) {
 		"iterate G = rand_sparse(30000, 30000, density = 1e-7, seed = 1), k = 0 times 9 { next G = max(G, t(G)) * 2\nnext k = k + 1 }\nemit nnz(G)":  false, // few entries
 		"emit mean(max(rowmean(rowcumsum(0.1 * randn(100000, 24, seed = 1))), 0))":                                                                   true,
 		"iterate C = rand(3000, 500, seed = 1), B = rand(500, 500, seed = 2) times 9 { next C = C @ B / 250\nnext B = B }\nemit sum(C)":              true,
+		fmt.Sprintf(groupMedians, 300_000): true,
+		fmt.Sprintf(groupMedians, 300):     false,
 	} {
 		r, ds := compiler.Compile(t.Context(), "p.flow", []byte(text), compiler.Options{Table: table, Ranks: 3})
 		if ds.HasErrors() {

@@ -211,6 +211,18 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			sample.I64[i] = int64(order.OrderKey(value.F64(r.NormFloat64())))
 		}
 		return op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(7, 900)}), []value.Value{big(), sample} // of three ranks
+	case "pairs": // some rows have none, and one has most
+		a, total := value.New(types.I64, n, 3), 0
+		for i := range n {
+			count := []int{0, r.IntN(9), 70}[r.IntN(3)]
+			if i == n/2 {
+				count = 20000
+			}
+			row := a.I64[i*a.Stride:]
+			row[0], row[1], total = int64(i), r.Int64N(5), total+count
+			row[2] = row[1] + int64(3*count)
+		}
+		return op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(3)}, op.Attr{Name: "rows", Val: op.Int(total)}), []value.Value{a}
 	case "take", "pick.rows", "pick.cols", "pick.turned", "take.turned", "sort", "argsort", "sort.part", "argsort.part", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
 	case "colmedian", "colnunique": // tall, and a part of the columns of a matrix

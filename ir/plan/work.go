@@ -37,7 +37,8 @@ func ChainFlops(g *ir.Graph, id ir.ID) (flops float64) {
 
 // BodyFlops returns about how many operations the bodies of a list take at a point: those of
 // elementwise operators, which are done in lanes, and those apart from them. known is false if the
-// amount of work depends on values of the run.
+// amount of work depends on values of the run. Rows that the run chooses count as the most that there
+// may be.
 func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 	known = true
 	inner := func(r *ir.Region, rounds float64) {
@@ -46,10 +47,11 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 	}
 	for ; r != nil; r = r.Next {
 		g := r.Graph
+		e := ir.NewEstimator(g)
 		for id, n := range g.All() {
-			t := g.Type(id)
+			known = known && (g.Type(id).Kind != types.Matrix || g.Type(id).Known())
+			t := e.Most(id)
 			if t.Kind == types.Matrix && !t.Known() {
-				known = false
 				continue
 			}
 			switch {
@@ -64,7 +66,10 @@ func BodyFlops(r *ir.Region) (inLanes, apart float64, known bool) {
 			case n.Op.Laws.Has(op.Elementwise):
 				inLanes += float64(max(1, t.Count())) * ChainFlops(g, id)
 			case n.Op.Cost != nil:
-				s := &op.Sig{Def: n.Op, Attrs: n.Attrs, In: g.Types(nil, g.In(id)...)}
+				s := &op.Sig{Def: n.Op, Attrs: n.Attrs}
+				for _, x := range g.In(id) {
+					s.In = append(s.In, e.Most(x))
+				}
 				if n.Attrs.Bool("drawn") || pickedOnly(g, id) { // only what is read of it is drawn
 					t = types.DenseOf(t.Elem, 1, 1)
 				}
