@@ -105,6 +105,22 @@ iterate c = a, s = 0 times 3 {
   next s = s + max(z) + nrow(z) + sum(rowmax(z))
 }
 emit s`, 24, 11},
+	{"quantiles of chosen rows", `X = rand(61, 3, seed = 6) - 0.5
+Y = X[X[:, 1] > -0.2, :]
+emit median(Y)
+emit quantile(Y[:, 2], 0.3)
+emit colmedian(Y)
+emit colquantile(f32(Y) * 3, 0.9)
+emit median(i64(Y[:, 0] * 7))
+emit median(X[X[:, 0] > 0.47, 2])
+Z = Y[Y[:, 0] > 0, :]
+emit colquantile(ifelse(Z > 0.4, nan, Z), 0.25)
+emit median(ifelse(Z[:, 0] > 0.2, inf, Z[:, 1]))
+iterate x = X[:, 0], s = 0.0 times 3 {
+  next s = s / 2 + median(x[X[:, 1] > s, :]) + sum(colquantile(X[x > 0, :], 0.5))
+  next x = x * 0.9 - 0.01
+}
+emit s`, 60, 0},
 	{"what reads all of the rows that the run chooses", `k = i64(floor(5 * rand(60, 1, seed = 1)))
 v = unique(k)
 emit sum(recode(k, v, 10 - v) * seq(0, 60))
@@ -164,11 +180,36 @@ emit ctable(i64(floor(3 * y)), i64(floor(5 * y)), weights = i64(9 * y), n = 3, m
 
 func TestChosenRows(t *testing.T) { spreadAlike(t, loosePrograms) }
 
+// TestQuantilesSendNoRows: ranks find quantiles of chosen rows by counts, and send what is predicted.
+func TestQuantilesSendNoRows(t *testing.T) {
+	const text = `x = rand(600, 2, seed = 1)
+g = randint(600, 1, 0, 4, seed = 2)
+iterate y = x, s = 0.0 times 3 {
+  next s = s / 2 + median(y[g == 1, 0]) + sum(colquantile(y[g == 3, :], 0.2))
+  next y = y * 0.9
+}
+emit s + quantile(x[g == 2, 1], 0.9)`
+	for _, ranks := range []int{2, 3, 5} {
+		r, err := compileTiny(tinyTable(t), text, ranks, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range r.Plan.Gathers() {
+			if x.Type.Rows >= 600 {
+				t.Errorf("%d ranks bring rows together:\n%s", ranks, r.Plan.Graph)
+			}
+		}
+	}
+	sendsAsPredicted(t, []spreadProgram{{name: "quantiles of chosen rows", text: text}})
+}
+
 func TestChosenRowsFail(t *testing.T) {
 	const x = "x = seq(0, 40)\n"
 	failsAsDefined(t, []string{
 		x + "emit 1\nemit max(x[x > 50, :])",
 		x + "emit colmin(cbind(x, x)[x > 50, :])",
+		x + "emit 1\nemit median(x[x > 50, :])",
+		x + "emit 1\nemit colquantile(cbind(x, x)[x > 50, :], 0.5)",
 		x + "y = x[x > 20, :]\nemit sum(y)\nemit sum(7 // (y - 33)) + sum(7 // (y - 22))",
 		x + "y = x[x > 20, :]\nemit sum(7 // (y - y[3, 0]))",
 		x + "y = x[x > 3, :]\nemit 1\nemit ctable(y - 9, y, 32, 40)",

@@ -96,15 +96,16 @@ func (s *sharedSort) found(t *testing.T, own *value.Dense, by *op.Attrs) *value.
 }
 
 // digits finds the keys at some places of lists by digits, the highest first. counts returns what each
-// rank counts of a digit of the keys that have the digits found so far.
-func digits(t *testing.T, places []int, found []value.Value, counts func(digit *op.Attrs, found []value.Value) []value.Value) *value.Dense {
+// rank counts of a digit of the keys that have the digits found so far. told has the places if the
+// attributes do not.
+func digits(t *testing.T, places []int, found []value.Value, counts func(digit *op.Attrs, found []value.Value) []value.Value, told ...value.Value) *value.Dense {
 	t.Helper()
 	shift := 64
 	at := op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)})
 	for _, bits := range []int{11, 11, 9, 9, 8, 8, 8} {
 		shift -= bits
 		all := made(t, "counts.join", nil, counts(at.With("shift", op.Int(shift)).With("bits", op.Int(bits)), found)...)
-		found = []value.Value{made(t, "select.narrow", at, append([]value.Value{all}, found...)...)}
+		found = []value.Value{made(t, "select.narrow", at, slices.Concat([]value.Value{all}, found, told)...)}
 	}
 	return found[0].(*value.Dense)
 }
@@ -254,13 +255,18 @@ type selection struct {
 	attrs    *op.Attrs
 	x        *value.Dense
 	at       []int
-	n, lists int // elements of a list, and lists
+	n, lists int           // elements of a list, and lists
+	told     []value.Value // what the row At makes, if only the run tells the number of rows
 }
 
 // with returns the attributes of the rows that select together, and more of them.
 func (s *selection) with(more ...op.Attr) *op.Attrs {
 	windows := op.Attr{Name: "step", Val: op.Ints(s.at...)}
-	columns, places := op.Attr{Name: "columns", Val: op.Bool(s.d.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(s.d.Select.Places(s.attrs, s.n)...)}
+	at := s.d.Select.Places(s.attrs, s.n)
+	if s.told != nil {
+		clear(at)
+	}
+	columns, places := op.Attr{Name: "columns", Val: op.Bool(s.d.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(at...)}
 	return op.MakeAttrs(append([]op.Attr{windows, columns, places, {Name: "ranks", Val: op.Int(len(s.at) - 1)}, {Name: "lists", Val: op.Int(s.lists)}}, more...)...)
 }
 
@@ -268,8 +274,12 @@ func (s *selection) with(more ...op.Attr) *op.Attrs {
 func (s *selection) each(t *testing.T, name string, attrs *op.Attrs, in func(rank int) []value.Value) (out []value.Value) {
 	t.Helper()
 	for r := range len(s.at) - 1 {
-		c := called(t, row(t, name), attrs, in(r)...)
-		c.Lo, c.Hi = s.at[r], s.at[r+1]
+		args := in(r)
+		c := called(t, row(t, name), attrs, args...)
+		if c.Lo, c.Hi = s.at[r], s.at[r+1]; s.told != nil && args[0] == s.x { // a rank has its own rows alone
+			args[0] = s.x.View(c.Lo, 0, c.Hi-c.Lo, s.x.Cols)
+			c = called(t, row(t, name), attrs, append(args, s.told...)...)
+		}
 		if err := c.Def.Kernel(c); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -278,23 +288,49 @@ func (s *selection) each(t *testing.T, name string, attrs *op.Attrs, in func(ran
 	return out
 }
 
+// sample returns the sample of all ranks.
+func (s *selection) sample(t *testing.T) *value.Dense {
+	t.Helper()
+	if s.told == nil {
+		return made(t, "select.sample", s.with(), s.x).(*value.Dense)
+	}
+	var all *value.Dense
+	for r := range len(s.at) - 1 {
+		attrs := op.MakeAttrs(op.Attr{Name: "columns", Val: op.Bool(s.d.Select.Columns)}, op.Attr{Name: "ranks", Val: op.Int(len(s.at) - 1)}, op.Attr{Name: "most", Val: op.Int(2 * s.n)})
+		c := called(t, row(t, "select.sample"), attrs, s.x.View(s.at[r], 0, s.at[r+1]-s.at[r], s.x.Cols), s.told[0])
+		c.Lo, c.Hi = r, r+1
+		if err := c.Def.Kernel(c); err != nil {
+			t.Fatal(err)
+		}
+		if all == nil {
+			all = value.New(types.I64, len(s.at)-1, c.Result().Cols)
+		}
+		all.View(r, 0, 1, all.Cols).CopyFrom(c.Result().View(r, 0, 1, all.Cols))
+	}
+	return all
+}
+
 // near returns what each rank has near the places by a sample, and in which interval of its range each
 // place is.
 func (s *selection) near(t *testing.T, sample value.Value) (near []value.Value, within value.Value) {
 	t.Helper()
 	near = s.each(t, "select.near", s.with(), func(int) []value.Value { return []value.Value{s.x, sample} })
 	tally := s.each(t, "select.tally", s.with(), func(r int) []value.Value { return near[r : r+1] })
-	return near, made(t, "select.narrow", s.with(), made(t, "counts.join", nil, tally...))
+	return near, made(t, "select.narrow", s.with(), append([]value.Value{made(t, "counts.join", nil, tally...)}, s.told...)...)
 }
 
 // found returns the result of the selection from what near returns.
 func (s *selection) found(t *testing.T, near []value.Value, within value.Value) value.Value {
 	t.Helper()
+	chosen := s.attrs.With("elem", op.Str(s.x.Elem.String()))
+	if s.told == nil {
+		chosen = chosen.With("n", op.Int(s.n))
+	}
 	found := digits(t, s.d.Select.Places(s.attrs, s.n), []value.Value{within}, func(digit *op.Attrs, found []value.Value) []value.Value {
 		attrs := s.with(op.Attr{Name: "shift", Val: digit.Val("shift")}, op.Attr{Name: "bits", Val: digit.Val("bits")})
 		return s.each(t, "select.count", attrs, func(r int) []value.Value { return []value.Value{s.x, near[r], found[0]} })
-	})
-	return made(t, s.d.Select.Of, s.attrs.With("n", op.Int(s.n)).With("elem", op.Str(s.x.Elem.String())), found)
+	}, s.told...)
+	return made(t, s.d.Select.Of, chosen, append([]value.Value{found}, s.told...)...)
 }
 
 // Ranks that copy and count keys together find the quantiles that a row defines, also by samples that
@@ -313,16 +349,23 @@ func TestSharedSelections(t *testing.T) {
 			rows = 2000
 		}
 		x := anyDense(r, e, rows, 1+r.IntN(4))
-		s := &selection{d, attrs, x, slices.Compact(cuts(r, x.Rows)), x.Rows * x.Cols, 1}
+		s := &selection{d, attrs, x, slices.Compact(cuts(r, x.Rows)), x.Rows * x.Cols, 1, nil}
 		if d.Select.Columns {
 			s.lists, s.n = x.Cols, x.Rows
 		}
-		sample := made(t, "select.sample", s.with(), x)
+		if try%7 < 3 {
+			of := attrs.With("elem", op.Str(e.String())).With("cols", op.Int(x.Cols))
+			s.told = []value.Value{made(t, d.Select.At, of, value.I64(int64(x.Rows)))}
+		}
+		sample := s.sample(t)
 		if try%3 == 0 {
-			few := sample.(*value.Dense) // of them again and again
-			sample = anyDense(r, types.I64, len(s.at)-1, 10*s.lists)
+			few := sample // of them again and again
+			sample = anyDense(r, types.I64, len(s.at)-1, 1+10*s.lists)
 			for i := 0; i < few.Cols && try%2 > 0; i++ {
-				sample.(*value.Dense).Set(0, i%(10*s.lists), few.At(0, i))
+				sample.Set(0, i%(10*s.lists), few.At(0, i))
+			}
+			for i := range sample.Rows {
+				sample.Set(i, sample.Cols-1, value.I64(int64(10*(try/3%2))))
 			}
 		}
 		near, within := s.near(t, sample)
@@ -369,18 +412,21 @@ func TestCopiesAreBounded(t *testing.T) {
 		x.F64[i] = float64(i * 7919 % 20_011)
 	}
 	for _, name := range []string{"median", "colmedian"} {
-		s := &selection{row(t, name), nil, x, []int{0, 9_000, 20_000}, 40_000, 1}
+		s := &selection{row(t, name), nil, x, []int{0, 9_000, 20_000}, 40_000, 1, nil}
 		if s.d.Select.Columns {
 			s.lists, s.n = 2, 20_000
 		}
-		misleads, near := value.New(types.I64, 2, 100*s.lists), row(t, "select.near")
+		misleads, near := value.New(types.I64, 2, 1+100*s.lists), row(t, "select.near")
 		for i := range misleads.I64 {
 			misleads.I64[i] = int64(i%2) * math.MaxInt64 // keys of -nan and of a number above 0
+		}
+		for r := range misleads.Rows {
+			misleads.Set(r, misleads.Cols-1, value.I64(100))
 		}
 		for _, c := range []struct {
 			sample value.Value
 			copied bool
-		}{{misleads, false}, {made(t, "select.sample", s.with(), x), true}} {
+		}{{misleads, false}, {s.sample(t), true}} {
 			parts, within := s.near(t, c.sample)
 			most := near.MostRows(&op.Sig{Def: near, Attrs: s.with(), In: []types.Type{x.Type(), c.sample.Type()}})
 			for _, p := range parts {
@@ -407,11 +453,11 @@ func TestSamplesOfUnequalRanks(t *testing.T) {
 	}
 	for _, name := range []string{"quantile", "colquantile"} {
 		for _, q := range []float64{0.05, 0.5, 0.9, 0.99} {
-			s := &selection{row(t, name), op.MakeAttrs(op.Attr{Name: "q", Val: op.Float(q)}), x, []int{0, 36_000, 36_001, 40_000}, 80_000, 1}
+			s := &selection{row(t, name), op.MakeAttrs(op.Attr{Name: "q", Val: op.Float(q)}), x, []int{0, 36_000, 36_001, 40_000}, 80_000, 1, nil}
 			if s.d.Select.Columns {
 				s.lists, s.n = 2, 40_000
 			}
-			_, within := s.near(t, made(t, "select.sample", s.with(), x))
+			_, within := s.near(t, s.sample(t))
 			for i := 0; i < within.(*value.Dense).Rows; i++ {
 				if d := within.(*value.Dense).At(i, 0).I; d == 0 || d == 4 {
 					t.Errorf("%s %v: place %d is in interval %d", name, q, i, d)

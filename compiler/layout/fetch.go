@@ -429,6 +429,7 @@ func (x *spreadGraph) window(id, from ir.ID, unit op.Val) ir.ID {
 		attrs := by.With("places", op.Ints(places...)).With("shift", op.Int(shift)).With("bits", op.Int(bits))
 		return x.typed(id, x.table.Must("order.count"), share(attrs), append([]ir.ID{own}, found...)...)
 	})
+	x.saved += x.spared(x.workOf(x.old, id))
 	step := op.Attr{Name: "step", Val: unit}
 	near := x.typed(id, x.table.Must("order.near"), x.sharing(by.With(step.Name, step.Val), x.ranks, op.Val{}), own, found)
 	cuts := x.typed(id, x.table.Must("order.cuts"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, step), x.gatherOf(id, nil, near), found)
@@ -479,41 +480,49 @@ func (s *spreader) countsLess(g *ir.Graph, id ir.ID) bool {
 func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
 	places, count, lists := selectPlaces(x.old, id)
-	columns, at := op.Attr{Name: "columns", Val: op.Bool(n.Op.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(places...)}
-	in, unit, attrs := x.reach(x.old.In(id)[0], reads[0]), x.unit[from.Rows], op.MakeAttrs(columns, at)
+	unit := x.unit[from.Rows]
 	step := op.Attr{Name: "step", Val: unit}
 	if unit.Kind == op.NoVal {
 		step.Val = op.Int(1)
 	}
-	made := func(name string, attrs *op.Attrs, in ...ir.ID) ir.ID {
-		return x.typed(id, x.table.Must(name), attrs, in...)
-	}
-	sample := made("select.sample", x.sharing(op.MakeAttrs(columns, step), x.ranks, op.Val{}), in)
-	near := made("select.near", x.sharing(attrs.With(step.Name, step.Val), from.Rows, unit), in, x.gatherOf(id, nil, sample))
-	tally := op.MakeAttrs(at, op.Attr{Name: "lists", Val: op.Int(lists)}, op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)}) // its rows are places
-	within := x.narrowed(id, places, made("select.tally", tally, near))
-	found := x.digits(id, places, []ir.ID{within}, func(shift, bits int, found []ir.ID) ir.ID {
-		digit := x.sharing(attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits)), from.Rows, unit)
-		return made("select.count", digit, in, near, found[0])
-	})
+	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, from.Rows, unit) }
+	found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), places, lists, step, share)
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
+	x.saved += x.spared(x.workOf(x.old, id))
+}
+
+// keysAt returns the new node with the keys at places of the lists of old node id, in the rows that each
+// rank has of the new node in. share adds which rows these are, and draws tells of how many elements a
+// sample is. at has the places if only the run tells them (op.Selection.At).
+func (x *spreadGraph) keysAt(id, in ir.ID, places []int, lists int, draws op.Attr, share func(a *op.Attrs) *op.Attrs, at ...ir.ID) ir.ID {
+	columns, where := op.Attr{Name: "columns", Val: op.Bool(x.old.Nodes[id].Op.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(places...)}
+	attrs := op.MakeAttrs(columns, where)
+	made := func(name string, attrs *op.Attrs, in ...ir.ID) ir.ID {
+		return x.typed(id, x.table.Must(name), attrs, append(in, at...)...)
+	}
+	sample := made("select.sample", x.sharing(op.MakeAttrs(columns, draws), x.ranks, op.Val{}), in)
+	near := made("select.near", share(attrs), in, x.gatherOf(id, nil, sample))
+	tally := op.MakeAttrs(where, op.Attr{Name: "lists", Val: op.Int(lists)}, op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)}) // its rows are places
+	within := x.narrowed(id, places, x.typed(id, x.table.Must("select.tally"), tally, near), at...)
+	return x.digits(id, places, []ir.ID{within}, func(shift, bits int, found []ir.ID) ir.ID {
+		return made("select.count", share(attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits))), in, near, found[0])
+	}, at...)
 }
 
 // narrowed returns the new node that finds a digit of the keys at places from what each rank has
-// counted of it. found is the digits before, if there are some.
+// counted of it. found is the digits before, if there are some, and then at (see keysAt).
 func (x *spreadGraph) narrowed(id ir.ID, places []int, counts ir.ID, found ...ir.ID) ir.ID {
 	all := x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts)
 	return x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)
 }
 
 // digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has
-// of a digit of those that have the digits found.
-func (x *spreadGraph) digits(id ir.ID, places []int, found []ir.ID, counts func(shift, bits int, found []ir.ID) ir.ID) ir.ID {
+// of a digit of those that have the digits found. at is as for keysAt.
+func (x *spreadGraph) digits(id ir.ID, places []int, found []ir.ID, counts func(shift, bits int, found []ir.ID) ir.ID, at ...ir.ID) ir.ID {
 	shift := 64
 	for _, bits := range selectBits {
 		shift -= bits
-		found = []ir.ID{x.narrowed(id, places, counts(shift, bits, found), found...)}
+		found = []ir.ID{x.narrowed(id, places, counts(shift, bits, found), append(found, at...)...)}
 	}
-	x.saved += x.spared(x.workOf(x.old, id))
 	return found[0]
 }

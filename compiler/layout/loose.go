@@ -78,6 +78,7 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	case stated(n.Op) && n.Op.Shard.Combine != "" && n.Op.Shard.Finish == "" && x.looseStates(id):
 	case n.Op.Shard.List != "" && !t.Known() && !t.Elem.IsFloat() && !slices.ContainsFunc(in, func(from ir.ID) bool { return !x.isLoose(from) }):
 		x.to[id] = x.ofLists(id, n.Attrs, nodes.Through(x.to, in)...)
+	case n.Op.Select != nil && len(in) == 1 && x.old.Type(in[0]).Cols > 0 && x.looseSelect(id, root):
 	case x.rowByRow(id):
 		args := make([]ir.ID, len(in))
 		for k, from := range in {
@@ -96,15 +97,42 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 // spares counts the work on a loose node that other ranks do. The number of its rows is not known, so
 // spares assumes the most: all rows that root chooses from.
 func (x *spreadGraph) spares(id, root ir.ID) {
-	for x.isLoose(x.old.In(root)[0]) {
-		root = x.loose[x.old.In(root)[0]]
-	}
 	cols := x.old.Type(id).Cols
 	for _, from := range x.old.In(id) {
 		cols = max(cols, x.old.Type(from).Cols)
 	}
 	x.shares++
-	x.saved += x.spared(moveSteps * float64(x.old.Type(x.old.In(root)[0]).Rows*max(1, cols)))
+	x.saved += x.spared(moveSteps * float64(x.mostLoose(root)*max(1, cols)))
+}
+
+// mostLoose returns the most rows that root may choose: all that it chooses from.
+func (x *spreadGraph) mostLoose(root ir.ID) int {
+	for x.isLoose(x.old.In(root)[0]) {
+		root = x.loose[x.old.In(root)[0]]
+	}
+	return x.old.Type(x.old.In(root)[0]).Rows
+}
+
+// looseSelect makes the new nodes of a row that selects elements of a loose matrix by their order. The
+// run tells how many there are, and so the places. It returns false if messages with counts would have
+// more bytes than the rows that root may choose.
+func (x *spreadGraph) looseSelect(id, root ir.ID) bool {
+	n, from := &x.old.Nodes[id], x.old.In(id)[0]
+	t, lists, places := x.old.Type(from), 1, n.Op.Select.Places(n.Attrs, 1)
+	t.Rows = x.mostLoose(root)
+	most := t.Count()
+	if n.Op.Select.Columns {
+		most, lists = t.Rows, t.Cols
+	}
+	if x.from > 1 && (selectBytes*len(places)*lists*x.ranks > t.Bytes() || t.Count() < selectExchanges*GatherSpreads*x.from) {
+		return false
+	}
+	elem := n.Attrs.With("elem", op.Str(t.Elem.String()))
+	at := x.typed(id, x.table.Must(n.Op.Select.At), elem.With("cols", op.Int(t.Cols)), x.countOf(root))
+	share := func(a *op.Attrs) *op.Attrs { return a.With(plan.Shared, op.Int(x.ranks)) }
+	found := x.keysAt(id, x.to[from], places, lists, op.Attr{Name: "most", Val: op.Int(most)}, share, at)
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), elem, found, at)
+	return true
 }
 
 // endOf returns how many rows from one end of a sorted matrix hold all that is read of it, and whether

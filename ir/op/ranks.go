@@ -40,10 +40,15 @@ type Scan struct {
 type Selection struct {
 	// Columns: each column is a list.
 	Columns bool
-	// Places returns the places in a list of n elements, n > 0.
+	// Places returns the places in a list of n elements, n > 0. There are as many for every n.
 	Places func(a *Attrs, n int) []int
+	// At names the row that makes a column of the places and of n, where only the run tells how many rows
+	// there are: of this number. It has the attributes of the call, and two more: cols, the columns of input
+	// 0, and elem, its element type. It fails as the call does if there are no rows.
+	At string
 	// Of names the row that makes the result from the keys, list after list. It has the attributes of
-	// the call, and two more: n, the length of a list, and elem, the element type of input 0.
+	// the call, and two more: n, the length of a list, and elem, the element type of input 0. Without n
+	// its second input is the result of At.
 	Of string
 }
 

@@ -31,7 +31,8 @@ func selects() []*op.Def {
 	found := op.Arg{Name: "found", Rest: true, Doc: "what select.narrow made of select.tally and of the digits before"}
 	shift := op.Arg{Name: "shift", Attr: true, Kind: op.IntVal, Doc: "bits below the digit"}
 	columns := op.Arg{Name: "columns", Attr: true, Kind: op.BoolVal, Doc: "each column is a list"}
-	places := op.Arg{Name: "places", Attr: true, Kind: op.IntsVal, Doc: "in each list"}
+	places := op.Arg{Name: "places", Attr: true, Kind: op.IntsVal, Doc: "in each list: as many, where the input at has them"}
+	told := op.Arg{Name: "at", Optional: true, Doc: "the places and the number of elements of a list, a column, where the run alone knows them"}
 	step := op.Arg{Name: "step", Attr: true, Kind: op.IntVal, Doc: "rows of a unit of windows, or where these begin (WindowOf)"}
 	lists := op.Arg{Name: "lists", Attr: true, Kind: op.IntVal, Doc: "number of lists"}
 	typed := func(e types.Elem, rows, cols func(s *op.Sig) int) func(s *op.Sig) (types.Type, error) {
@@ -47,12 +48,16 @@ func selects() []*op.Def {
 	rows := []*op.Def{
 		{
 			Name: "select.sample", Hidden: true,
-			Doc:  "select.sample is a row for each rank, with so many keys of each list.",
-			Args: []op.Arg{x, columns, {Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "that share the rows"}, step},
+			Doc: "select.sample is a row for each rank: so many keys of each list, and in the last column how many.",
+			Args: []op.Arg{x, told, columns, {Name: "ranks", Attr: true, Kind: op.IntVal, Doc: "that share the rows"}, step,
+				{Name: "most", Attr: true, Kind: op.IntVal, Optional: true, Doc: "elements of a list at most, with the input at"}},
 			Type: typed(types.I64, func(s *op.Sig) int { return s.Attrs.Int("ranks") }, func(s *op.Sig) int {
-				lists := listsIn(s.In[0], s.Attrs)
-				few := bits.Len(uint(s.In[0].Count() / max(1, lists))) // also of a list that many ranks share
-				return lists * (1 + few + sampledKeys(s.In[0], s.Attrs)/max(1, s.Attrs.Int("ranks")))
+				lists, n := listsIn(s.In[0], s.Attrs), s.Attrs.Int("most")
+				if n == 0 {
+					n = s.In[0].Count() / max(1, lists)
+				}
+				few := bits.Len(uint(n)) // also of a list that many ranks share
+				return 1 + lists*(1+few+sampledKeys(n)/max(1, s.Attrs.Int("ranks")))
 			}),
 			Cost:   func(_ *op.Sig, out types.Type) op.Work { return op.Work{Flops: 100 * define.ElementCount(out)} },
 			Kernel: sampleLists,
@@ -61,16 +66,16 @@ func selects() []*op.Def {
 			Name: "select.near", Hidden: true,
 			Doc: "select.near is three rows for each place of each list, and then a row for each key inside a range that has few, in order: the key and the first place with this range. " +
 				"The three rows are the ends of the range; how many keys are below and at the low end; how many are inside and at the high end.",
-			Args: []op.Arg{x, {Name: "sample", Doc: "of all ranks"}, places, columns, step},
+			Args: []op.Arg{x, {Name: "sample", Doc: "of all ranks"}, told, places, columns},
 			Type: typed(types.I64, func(*op.Sig) int { return types.Unknown }, pair),
 			MostRows: func(s *op.Sig) (rows int) {
-				places := s.Attrs.Ints("places")
+				places, lists := s.Attrs.Ints("places"), listsIn(s.In[0], s.Attrs)
 				for i, p := range places {
 					if rows += 3; !follows(places, i) {
-						rows += mostCopied(s.In[0], s.Attrs, int(p))
+						rows += mostCopied(s.In[0].Count()/max(1, lists), int(p))
 					}
 				}
-				return listsIn(s.In[0], s.Attrs) * rows
+				return lists * rows
 			},
 			Cost: func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 6) },
 			Kernel: func(c *op.Call) error {
@@ -109,7 +114,7 @@ func selects() []*op.Def {
 		{
 			Name: "select.count", Hidden: true,
 			Doc:  "select.count counts, for each place, a digit of the keys in its interval that have the digits found.",
-			Args: []op.Arg{x, near, found, places, columns, shift, {Name: "bits", Attr: true, Kind: op.IntVal, Doc: "of the digit"}},
+			Args: []op.Arg{x, near, {Name: "found", Rest: true, Doc: found.Doc + ", and at"}, places, columns, shift, {Name: "bits", Attr: true, Kind: op.IntVal, Doc: "of the digit"}},
 			Type: typed(types.F64, func(s *op.Sig) int { return s.In[2].Rows }, func(s *op.Sig) int { return 1 << s.Attrs.Int("bits") }),
 			Cost: func(s *op.Sig, out types.Type) op.Work {
 				return op.Work{Flops: define.ElementCount(out) + define.ElementCount(s.In[0])/32}
@@ -119,7 +124,7 @@ func selects() []*op.Def {
 		{
 			Name: "select.narrow", Hidden: true,
 			Doc:    "select.narrow is, for each place, the digits of its key so far, and how many of the keys with these digits come before it.",
-			Args:   []op.Arg{{Name: "counts"}, found, places},
+			Args:   []op.Arg{{Name: "counts"}, {Name: "found", Rest: true, Doc: found.Doc + ", and at"}, places},
 			Type:   typed(types.I64, func(s *op.Sig) int { return s.In[0].Rows }, pair),
 			Kernel: func(c *op.Call) error { c.Result().CopyFrom(narrowed(c)); return nil },
 		},
@@ -135,10 +140,11 @@ func selects() []*op.Def {
 }
 
 func narrowed(c *op.Call) *value.Dense {
-	counts, out, places := c.Dense(0), value.New(types.I64, c.Type.Rows, 2), c.Attrs.Ints("places")
+	counts, out := c.Dense(0), value.New(types.I64, c.Type.Rows, 2)
+	places, _ := placesOf(c, 1)
 	for t := range out.Rows {
 		key, before := int64(0), places[t%len(places)]
-		if len(c.In) > 1 {
+		if len(c.In) > 1 && c.Dense(1).Cols > 1 {
 			key, before = c.Dense(1).At(t, 0).I, c.Dense(1).At(t, 1).I
 		}
 		d := 0
@@ -151,11 +157,23 @@ func narrowed(c *op.Call) *value.Dense {
 	return out
 }
 
-// sampledKeys is about how many keys of a list are sampled: some n^(2/3) of n. More of them would take
-// longer to put in order than the keys inside the range of a median, n^(2/3) * 4 at most, take to copy.
-func sampledKeys(x types.Type, a *op.Attrs) int {
-	return 1 << (2 * bits.Len(uint(x.Count()/max(1, listsIn(x, a)))) / 3)
+// placesOf returns the places of a call, and the number of elements of a list. Its last input has both if
+// it is a column and not one of the first inputs.
+func placesOf(c *op.Call, inputs int) (places []int64, n int) {
+	if k := len(c.In) - 1; k >= inputs && c.Dense(k).Cols == 1 {
+		at := c.Dense(k)
+		for i := range at.Rows - 1 {
+			places = append(places, at.At(i, 0).I)
+		}
+		return places, int(at.At(at.Rows-1, 0).I)
+	}
+	x := c.In[0].Type()
+	return c.Attrs.Ints("places"), x.Count() / max(1, listsIn(x, c.Attrs))
 }
+
+// sampledKeys is about how many keys of a list of n are sampled: some n^(2/3). More of them would take
+// longer to put in order than the keys inside the range of a median, n^(2/3) * 4 at most, take to copy.
+func sampledKeys(n int) int { return 1 << (2 * bits.Len(uint(n)) / 3) }
 
 // The intervals of the keys of a list that the range of a place makes.
 const (
@@ -195,41 +213,46 @@ func eachBlock(block []uint64, x *value.Dense, f func(keys []uint64)) {
 
 // sampleLists is the kernel of select.sample. It leaves zeros behind the keys of a list.
 func sampleLists(c *op.Call) error {
-	out, lists := c.Result(), listsIn(c.In[0].Type(), c.Attrs)
-	drawn, each := drawnBy(c, out), out.Cols/max(1, lists)
+	out, x := c.Result(), c.Dense(0)
+	lists := listsIn(x.Type(), c.Attrs)
+	each := (out.Cols - 1) / max(1, lists)
+	_, n := placesOf(c, 1)
 	from, to := define.OwnRows(c, out.Rows)
 	for r := from; r < to; r++ {
-		lo, hi := op.WindowOf(r, out.Rows, c.Dense(0).Rows, c.Attrs.Val("step"))
+		lo, hi, drawn := 0, x.Rows, 0
+		if step, ok := c.Attrs.Get("step"); ok {
+			lo, hi = op.WindowOf(r, out.Rows, x.Rows, step)
+			drawn = each * (hi - lo) / mostInWindow(out.Rows, x.Rows, step)
+		} else if c.Lo < c.Hi || r == 0 { // all rows are the rank's own, or those of the first one
+			drawn = min(each, (sampledKeys(n)*(x.Rows*x.Cols/max(1, lists))+n-1)/max(1, n))
+		}
 		for l := range lists {
-			keys, x := make([]uint64, each), listOf(c, l, lo, hi)
-			drawKeys(keys[:drawn[r]], x.Rows*x.Cols, func(keys []uint64, i int) { ElementKeys(keys, x, i) })
+			keys, of := make([]uint64, each), listOf(c, l, lo, hi)
+			drawKeys(keys[:drawn], of.Rows*of.Cols, func(keys []uint64, i int) { ElementKeys(keys, of, i) })
 			for i, k := range keys {
 				out.I64[r*out.Stride+l*each+i] = int64(k)
 			}
 		}
+		out.I64[r*out.Stride+out.Cols-1] = int64(drawn)
 	}
 	return nil
 }
 
-// drawnBy returns how many keys of a list each rank has in a sample: the more, the more rows it has. If
-// all had as many, the keys of a rank with few rows would count for too much.
-func drawnBy(c *op.Call, sample *value.Dense) []int {
-	drawn, most := make([]int, sample.Rows), 1
-	for r := range drawn {
-		lo, hi := op.WindowOf(r, len(drawn), c.Dense(0).Rows, c.Attrs.Val("step"))
-		drawn[r] = hi - lo
+// mostInWindow returns the most rows that a rank has. A rank draws the more keys, the more rows it has:
+// if all drew as many, the keys of a rank with few rows would count for too much.
+func mostInWindow(ranks, n int, step op.Val) int {
+	most := 1
+	for r := range ranks {
+		lo, hi := op.WindowOf(r, ranks, n, step)
 		most = max(most, hi-lo)
 	}
-	for r, rows := range drawn {
-		drawn[r] = sample.Cols / max(1, listsIn(c.In[0].Type(), c.Attrs)) * rows / most
-	}
-	return drawn
+	return most
 }
 
-// mostCopied is how many keys select.near copies for a place: twice those of its range, if the sample
-// does not mislead.
-func mostCopied(x types.Type, a *op.Attrs, place int) int {
-	n, sample := x.Count()/max(1, listsIn(x, a)), sampledKeys(x, a)
+// mostCopied is how many keys of a list of n select.near copies for a place: twice those of its range, if
+// the sample does not mislead.
+func mostCopied(n, place int) int {
+	sample := sampledKeys(n)
 	_, far := sampledAt(place, n, sample)
 	return min(n, 4*far*n/sample)
 }
@@ -256,16 +279,18 @@ type nearWorker struct {
 }
 
 func beginNear(c *op.Call, workers int) *nearBody {
-	x, sample, places := c.Dense(0), c.Dense(1), c.Attrs.Ints("places")
+	x, sample := c.Dense(0), c.Dense(1)
+	places, n := placesOf(c, 2)
 	l := &nearBody{c: c, per: len(places), by: make([][]nearWorker, workers)}
 	lists := listsIn(x.Type(), c.Attrs)
-	drawn, each := drawnBy(c, sample), sample.Cols/max(1, lists)
+	each := (sample.Cols - 1) / max(1, lists)
 	var keys []uint64
 	room := make([]uint64, sample.Rows*each)
 	for list := range lists {
 		keys = keys[:0]
-		for r, n := range drawn {
-			for _, k := range sample.I64[r*sample.Stride+list*each:][:n] {
+		for r := range sample.Rows {
+			row := sample.I64[r*sample.Stride:][:sample.Cols]
+			for _, k := range row[list*each:][:min(max(0, int(row[sample.Cols-1])), each)] {
 				keys = append(keys, uint64(k))
 			}
 		}
@@ -277,14 +302,14 @@ func beginNear(c *op.Call, workers int) *nearBody {
 				continue
 			}
 			r := keyRange{high: math.MaxUint64}
-			at, far := sampledAt(int(p), x.Rows*x.Cols/lists, len(keys))
+			at, far := sampledAt(int(p), n, len(keys))
 			if at > far {
 				r.low = keys[at-far]
 			}
 			if at+far < len(keys) {
 				r.high = keys[at+far]
 			}
-			l.ranges, l.same, l.most = append(l.ranges, r), append(l.same, t), append(l.most, mostCopied(x.Type(), c.Attrs, int(p)))
+			l.ranges, l.same, l.most = append(l.ranges, r), append(l.same, t), append(l.most, mostCopied(n, int(p)))
 		}
 	}
 	for w := range l.by {
@@ -350,14 +375,15 @@ func (l *nearBody) End() error {
 // 64 bits of a key leave no room for it at the end.
 func countDigits(c *op.Call) error {
 	x, near, found, out := c.Dense(0), c.Dense(1), c.Dense(2), c.Result()
-	places, shift, above := c.Attrs.Ints("places"), c.Attrs.Int("shift"), c.Attrs.Int("shift")+c.Attrs.Int("bits")
+	shift, above := c.Attrs.Int("shift"), c.Attrs.Int("shift")+c.Attrs.Int("bits")
+	places, n := placesOf(c, 3)
 	at := func(i, j int) int64 { return near.I64[i*near.Stride+j] }
 	dense.Clear(out)
 	few, from, end := false, 0, 3*out.Rows // whether near has copies for the place, in rows from..end-1
 	for t := range out.Rows {
 		if i := t % len(places); !follows(places, i) {
 			inside := int(at(3*t+2, 0))
-			if few, from = inside <= mostCopied(x.Type(), c.Attrs, int(places[i])), end; few {
+			if few, from = inside <= mostCopied(n, int(places[i])), end; few {
 				end += inside
 			}
 		}

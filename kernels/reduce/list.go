@@ -78,21 +78,46 @@ func (s statistic) defs() []*op.Def {
 		out = append(out, define.Chained(col, s.chain))
 	}
 	if s.fraction != nil {
-		out = append(out, s.selected(out[0], false), s.selected(out[2], true))
+		out = append(append(out, s.selected(out[0], false)...), s.selected(out[2], true)...)
 	}
 	return out
 }
 
-// selected sets op.Def.Select of a quantile, and returns the row that makes the quantile from three
-// keys: the one at its place, the next one, and the last one. The last one is the key of nan if there
-// is a nan.
-func (s statistic) selected(d *op.Def, columns bool) *op.Def {
-	d.Select = &op.Selection{Columns: columns, Of: d.Name + ".of", Places: func(a *op.Attrs, n int) []int {
+// selected sets op.Def.Select of a quantile, and returns its rows At and Of. Of makes the quantile from
+// three keys: the one at its place, the next one, and the last one. The last one is the key of nan if
+// there is a nan.
+func (s statistic) selected(d *op.Def, columns bool) []*op.Def {
+	d.Select = &op.Selection{Columns: columns, At: d.Name + ".at", Of: d.Name + ".of", Places: func(a *op.Attrs, n int) []int {
 		at := quantilePlace(n, s.fraction(a))
 		return []int{at, min(at+1, n-1), n - 1}
 	}}
+	elem := op.Arg{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "their type"}
+	at := define.ByDefinition(&op.Def{
+		Name: d.Select.At, Hidden: true, Doc: d.Select.At + " is the places of " + d.Name + " in a list of rows that the run has chosen (op.Selection).",
+		Args: append([]op.Arg{{Name: "rows", Doc: "their number, i64"}, {Name: "cols", Attr: true, Kind: op.IntVal, Doc: "elements of a row"}, elem}, s.args...),
+		Type: func(*op.Sig) (types.Type, error) { return types.DenseOf(types.I64, 4, 1), nil },
+		Ref: func(c *op.Call) (value.Value, error) {
+			n := int(c.Scalar(0).I)
+			if n == 0 {
+				return nil, emptyOf(c, d)
+			}
+			if !columns {
+				n *= c.Attrs.Int("cols")
+			}
+			out := value.New(types.I64, 4, 1)
+			for t, p := range append(d.Select.Places(c.Attrs, n), n) {
+				out.Set(t, 0, value.I64(int64(p)))
+			}
+			return out, nil
+		},
+		Laws: op.Pure,
+		Cost: func(sig *op.Sig, _ types.Type) op.Work { return define.ReadCost(sig, 1) },
+	})
 	made := func(c *op.Call) []value.Scalar {
 		keys, n := c.Dense(0), c.Attrs.Int("n")
+		if len(c.In) > 1 {
+			n = int(c.Dense(1).At(3, 0).I)
+		}
 		from, _ := types.ElemNamed(c.Attrs.Str("elem"))
 		var out []value.Scalar
 		for t := 0; t < keys.Rows; t += 3 {
@@ -104,11 +129,10 @@ func (s statistic) selected(d *op.Def, columns bool) *op.Def {
 		}
 		return out
 	}
-	return define.ByDefinition(&op.Def{
+	return []*op.Def{at, define.ByDefinition(&op.Def{
 		Name: d.Select.Of, Hidden: true, Doc: d.Select.Of + " is " + d.Name + " of the keys at its places (op.Selection).",
-		Args: append([]op.Arg{{Name: "keys", Doc: "of select.narrow"},
-			{Name: "n", Attr: true, Kind: op.IntVal, Doc: "elements of a list"},
-			{Name: "elem", Attr: true, Kind: op.StrVal, Doc: "their type"}}, s.args...),
+		Args: append([]op.Arg{{Name: "keys", Doc: "of select.narrow"}, {Name: "at", Optional: true, Doc: "of " + at.Name},
+			{Name: "n", Attr: true, Kind: op.IntVal, Optional: true, Doc: "elements of a list"}, elem}, s.args...),
 		Type: func(sig *op.Sig) (types.Type, error) {
 			e, ok := types.ElemNamed(sig.Attrs.Str("elem"))
 			if !ok {
@@ -132,7 +156,7 @@ func (s statistic) selected(d *op.Def, columns bool) *op.Def {
 		},
 		Laws: op.Pure,
 		Cost: func(sig *op.Sig, _ types.Type) op.Work { return define.ReadCost(sig, 1) },
-	})
+	})}
 }
 
 // base is what the forms share.

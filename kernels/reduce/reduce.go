@@ -350,12 +350,17 @@ func (w Whole) doneRow(columns bool) *op.Def {
 // ofNone returns the failure of the reduction that c ends for a matrix without rows, or nil if it has a
 // value.
 func (w Whole) ofNone(c *op.Call, columns bool) error {
-	e, _ := types.ElemNamed(c.Attrs.Str("elem"))
-	whole := &op.Def{Name: w.hiddenName(columns, ""), Type: func(s *op.Sig) (types.Type, error) {
+	return emptyOf(c, &op.Def{Name: w.hiddenName(columns, ""), Type: func(s *op.Sig) (types.Type, error) {
 		if columns {
 			return AxisType(s, false, w.Nonempty, w.Elem)
 		}
 		return w.Type(s, 0)
-	}}
-	return (&op.Call{Def: whole, In: []value.Value{value.New(e, 0, c.Attrs.Int("cols"))}}).Settle()
+	}})
+}
+
+// emptyOf returns the failure of d, a reduction of which c is a part, for a matrix without rows, or nil
+// if it has a value. The attributes of c say which columns and elements the matrix would have.
+func emptyOf(c *op.Call, d *op.Def) error {
+	e, _ := types.ElemNamed(c.Attrs.Str("elem"))
+	return (&op.Call{Def: d, Attrs: c.Attrs, In: []value.Value{value.New(e, 0, c.Attrs.Int("cols"))}}).Settle()
 }
