@@ -179,7 +179,7 @@ func TestSortsOfCutRows(t *testing.T) {
 	for _, x := range []struct {
 		name string
 		cut  bool
-	}{{"nunique", false}, {"unique", false}, {"cumsum(sort", true}} {
+	}{{"nunique", false}, {"cumsum(sort", true}} {
 		text := fmt.Sprintf("L = read_graph(%q)\niterate x = rand(600, 1, seed = 1) times 50 { next x = L @ x / 600 }\nemit %s(x)", path, x.name)
 		if x.cut {
 			text += ")"

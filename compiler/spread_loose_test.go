@@ -128,7 +128,7 @@ emit sum(bin(f64(k), v / 2) * seq(0, 60))
 x = rand(60, 2, seed = 2)
 y = x[x[:, 0] > 0.5, :]
 emit parfor i in 0..30 { sum(y[:, 1] * i) + y[i % 5, 0] }
-emit parfor i in 0..20, j in 0..3 { max(y) + i * j }`, 23, 0},
+emit parfor i in 0..20, j in 0..3 { max(y) + i * j }`, 13, 0},
 	{"rows that are on one rank, on the last or on none", `x = seq(0, 40) * 1.0
 emit sum(x[x > 50, :])
 emit nrow(x[x > 50, :])

@@ -318,31 +318,6 @@ func TestOrdersFailAsDefined(t *testing.T) {
 	failsAsDefined(t, orderFailures, sharedIn, orderPrograms[0].text)
 }
 
-// Calls that reduce one sorted column sort it once; a column of its own is sorted for itself.
-func TestOneSortForSeveralReductions(t *testing.T) {
-	r, err := compileTiny(tinyTable(t), `x = floor(9 * rand(64, 1, seed = 1))
-emit nunique(x)
-emit unique(x)
-emit nunique(x + 1)
-emit x`, 3, false, apart)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sorts := 0
-	for i := range r.Plan.Graph.Nodes {
-		if r.Plan.Graph.Nodes[i].Op.Name == "sort.own" {
-			sorts++
-		}
-	}
-	if sorts != 2 {
-		t.Errorf("%d sorts, not 2", sorts)
-	}
-	want := evaluated("the meaning", r.Program)
-	if out, err := runOver(mem.New(3, slowTransports[0]), r, 1); err != nil || want.err != nil || out != want.out {
-		t.Errorf("%v, by definition %v, %s", err, want.err, difference(want.out, out))
-	}
-}
-
 // Ranks that share rows order all of them together only if all are read, or if the part that is read
 // takes each of them longer. Both have the bytes of the definition.
 func TestPartsOfSortsOnRanks(t *testing.T) {

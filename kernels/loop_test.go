@@ -226,6 +226,12 @@ func largeCalls(r *rand.Rand, d *op.Def, e types.Elem, shape [2]int) (attrs *op.
 			row[2] = row[1] + int64(3*count)
 		}
 		return op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(3)}, op.Attr{Name: "rows", Val: op.Int(total)}), []value.Value{a}
+	case "distinct.list": // a rank's own rows, and windows of several
+		attrs, in = op.MakeAttrs(op.Attr{Name: "ranks", Val: op.Int(1)}), []value.Value{anyDense(r, e, 40_000, 2)}
+		if r.IntN(2) > 0 {
+			attrs = attrs.With("step", op.Int(7))
+		}
+		return attrs, in
 	case "take", "pick.rows", "pick.cols", "pick.turned", "take.turned", "sort", "argsort", "sort.part", "argsort.part", "unique", "nunique", "quantile", "median", "rowquantile", "colquantile":
 		return largeLists(r, d, e, n, m)
 	case "colmedian", "colnunique": // tall, and a part of the columns of a matrix

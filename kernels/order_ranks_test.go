@@ -379,13 +379,12 @@ func TestSharedSelections(t *testing.T) {
 			t.Fatalf("%s%v of %v in parts %v: %s", name, attrs, x.Type(), s.at, msg)
 		}
 		ranks := op.MakeAttrs(op.Attr{Name: "ranks", Val: op.Int(1 + r.IntN(5))}, op.Attr{Name: "step", Val: op.Int(1)})
+		elem := op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str(e.String())})
+		if msg := rowtest.Differ(made(t, "distinct.listed", elem, made(t, "distinct.list", ranks, x)), rowtest.Defined(t, called(t, row(t, "unique"), nil, x))); msg != "" {
+			t.Fatalf("unique of %v: %s", x.Type(), msg)
+		}
 		column := x.View(0, 0, x.Rows, 1)
 		sorted := rowtest.Defined(t, called(t, row(t, "sort"), op.MakeAttrs(op.Attr{Name: "by", Val: op.Int(0)}), column))
-		runs := made(t, "order.runs", ranks, sorted)
-		distinct := made(t, "order.distinct", op.MakeAttrs(op.Attr{Name: "elem", Val: op.Str(e.String())}), runs)
-		if msg := rowtest.Differ(distinct, rowtest.Defined(t, called(t, row(t, "unique"), nil, column))); msg != "" {
-			t.Fatalf("unique of %v: %s", column.Type(), msg)
-		}
 		several := made(t, "sum", nil, made(t, "order.runs.count", ranks, sorted))
 		if msg := rowtest.Differ(several, rowtest.Defined(t, called(t, row(t, "nunique"), nil, column))); msg != "" {
 			t.Fatalf("nunique of %v: %s", column.Type(), msg)

@@ -341,18 +341,9 @@ func (s *spreader) partGains(g *ir.Graph, id ir.ID, readers []ir.ID) bool {
 	return part+s.wholeCost(from) <= s.workOf(g, id)/float64(s.ranks)+s.orderCost(g, id)
 }
 
-// sorting says which calls of rows that put rows in order share the sorted rows: those of an old node,
-// by one row with the same attributes.
-type sorting struct {
-	of    string
-	from  ir.ID
-	attrs string
-}
-
 // ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
-// of those of the others and merges them. Calls that only reduce the sorted rows share them, as unique
-// and nunique of one column do. No later node reads the sorted rows by rank. So ranks sort about the
-// same number of rows even if cuts by entries gave them different ones, and each gets the rows that it
+// of those of the others and merges them. No later node reads the sorted rows of a call that only
+// reduces them, such as nunique. So ranks sort about the same number of rows even if cuts by entries gave them different ones, and each gets the rows that it
 // lacks. By entries, one of two ranks has three quarters of the rows of an RMAT graph of scale 20.
 func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
@@ -362,37 +353,20 @@ func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 		x.to[id] = x.window(id, x.reach(from, reads[0]), unit)
 		return
 	}
-	key := sorting{n.Op.Order.Of, from, n.Attrs.String()}
 	if len(unit.L) > 0 {
 		unit = op.Val{}
 		reads = []rowReads{{rows: x.windowsIn(rows, unit)}}
 	}
+	own := x.reach(from, reads[0])
 	if t.Cols > 1 { // all elements below each other
 		rows, unit = t.Count(), x.perElement(t, unit)
+		column := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(1)})
+		own = x.typed(id, x.table.Must("reshape"), x.sharing(column, rows, unit), own)
 	}
-	above, ok := x.sorted[key]
-	if !ok {
-		sorted := x.reach(from, reads[0])
-		if t.Cols > 1 {
-			column := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(1)})
-			sorted = x.typed(id, x.table.Must("reshape"), x.sharing(column, rows, unit), sorted)
-		}
-		sorted = x.window(id, sorted, unit)
-		two := rowsFor([]need{{to: rows, by: 1, lo: -1, hi: 1}}, x.windowsIn(rows, unit), rows)
-		above = x.gatherOf(id, inUnits(nil, unit).With(plan.Reach, plan.ReachOf(two)), sorted)
-		x.sorted[key] = above
-	}
+	two := rowsFor([]need{{to: rows, by: 1, lo: -1, hi: 1}}, x.windowsIn(rows, unit), rows)
+	above := x.gatherOf(id, inUnits(nil, unit).With(plan.Reach, plan.ReachOf(two)), x.window(id, own, unit))
 	runs := x.typed(id, x.table.Must(n.Op.Order.Runs), x.sharing(n.Attrs.With("step", unit), x.ranks, op.Val{}), above)
-	if x.g.Type(runs).IsSparse() {
-		runs = x.joined(id, runs, false)
-	} else {
-		runs = x.gatherOf(id, nil, runs)
-	}
-	end, attrs := x.table.Must(n.Op.Order.End), (*op.Attrs)(nil)
-	if len(end.Args) > 1 {
-		attrs = attrs.With("elem", op.Str(x.old.Type(from).Elem.String()))
-	}
-	x.to[id] = x.typed(id, end, attrs, runs)
+	x.to[id] = x.typed(id, x.table.Must(n.Op.Order.End), nil, x.gatherOf(id, nil, runs))
 }
 
 // gatherOf returns a gather of new nodes, for the old node id.

@@ -76,7 +76,7 @@ func (x *spreadGraph) chosen(id ir.ID) bool {
 	case len(in) == 1 && n.Op.Shard.Combine != "" && n.Op.Fold != op.NoFold && n.Op.Fold != op.FoldRows && n.Op.Class != loop.NoClass && x.old.Type(in[0]).Cols != types.Unknown:
 		x.to[id] = x.looseFold(id, root)
 	case stated(n.Op) && n.Op.Shard.Combine != "" && n.Op.Shard.Finish == "" && x.looseStates(id):
-	case n.Op.Shard.List != "" && !t.Known() && !t.Elem.IsFloat() && !slices.ContainsFunc(in, func(from ir.ID) bool { return !x.isLoose(from) }):
+	case n.Op.Shard.List != "" && !t.Known() && !addsInOrder(n.Op, t) && !slices.ContainsFunc(in, func(from ir.ID) bool { return !x.isLoose(from) }):
 		x.to[id] = x.ofLists(id, n.Attrs, nodes.Through(x.to, in)...)
 	case n.Op.Select != nil && len(in) == 1 && x.old.Type(in[0]).Cols > 0 && x.looseSelect(id, root):
 	case x.rowByRow(id):
@@ -401,10 +401,10 @@ func (x *spreadGraph) looseStates(id ir.ID) bool {
 }
 
 // listReads returns the reads of a reduction to a table whose size only the run tells (op.Shard.List):
-// each rank reads its own rows. It would be wrong for floats, whose sums would come in another order.
+// each rank reads its own rows. It would be wrong for sums of floats, which would come in another order.
 func (s *spreader) listReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
-	if n.Op.Shard.List == "" || t.Known() || t.Elem.IsFloat() {
+	if n.Op.Shard.List == "" || t.Known() || addsInOrder(n.Op, t) {
 		return nil, elsewise
 	}
 	rows := g.Type(in[0]).Rows
@@ -413,6 +413,9 @@ func (s *spreader) listReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 	}
 	return slices.Repeat([]rowReads{s.ownRows(rows)}, len(in)), unless(slices.Contains(partial, true) || s.flopsOf(g, id) >= float64(s.from), whyLittle)
 }
+
+// addsInOrder reports whether operator d adds floats in the order of rows to a result of type t.
+func addsInOrder(d *op.Def, t types.Type) bool { return d.Shard.Chain != "" && t.Elem.IsFloat() }
 
 // listed makes the new nodes of a reduction for which listReads returns reads.
 func (x *spreadGraph) listed(id ir.ID, reads []rowReads) {
@@ -424,8 +427,11 @@ func (x *spreadGraph) listed(id ir.ID, reads []rowReads) {
 // rank's own rows of the inputs.
 func (x *spreadGraph) ofLists(id ir.ID, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	n := &x.old.Nodes[id]
-	lists := x.typed(id, x.table.Must(n.Op.Shard.List), x.sharing(attrs, x.ranks, op.Val{}), in...)
-	return x.typed(id, x.table.Must(n.Op.Shard.Listed), n.Attrs, x.joined(id, lists, false))
+	lists, end, of := x.typed(id, x.table.Must(n.Op.Shard.List), x.sharing(attrs, x.ranks, op.Val{}), in...), x.table.Must(n.Op.Shard.Listed), n.Attrs
+	if slices.ContainsFunc(end.Args, func(a op.Arg) bool { return a.Name == "elem" }) {
+		of = of.With("elem", op.Str(x.g.Type(in[0]).Elem.String()))
+	}
+	return x.typed(id, end, of, x.joined(id, lists, false))
 }
 
 // exchangeTo returns the attributes of an exchange that sends to these ranks.

@@ -184,24 +184,12 @@ func mergePair(out []uint64, outAt []int64, keys []uint64, at []int64, j int) {
 	copy(outAt[k:], at[j:])
 }
 
-// What follows reduces a sorted column that ranks share to its distinct elements, or to their number
-// (unique and nunique). Rank r keeps the rows of its window whose key differs from that of the row
-// above (order.runs).
+// What follows counts the distinct elements of a sorted column that ranks share (nunique). Rank r counts
+// the rows of its window whose key differs from that of the row above.
 
-// sharedRuns returns the rows that make distinct elements of a sorted column that ranks share. They are
-// named in op.Ordering.Runs and End.
+// sharedRuns returns the row op.Ordering.Runs.
 func sharedRuns(ranks, step op.Arg) []*op.Def {
 	return []*op.Def{
-		{
-			Name: "order.runs", Hidden: true,
-			Doc:  "order.runs is the keys of the rows of each window that differ from the row above, as integers: row r is of window r.",
-			Args: []op.Arg{{Name: "x", Doc: "a column in order"}, ranks, step},
-			Type: func(s *op.Sig) (types.Type, error) {
-				return types.SparseOf(types.I64, s.Attrs.Int("ranks"), s.In[0].Rows), nil
-			},
-			Laws: op.Pure, Cost: countWork,
-			Kernel: func(c *op.Call) error { c.Out = runsByWindow(c); return nil },
-		},
 		{
 			Name: "order.runs.count", Hidden: true,
 			Doc:  "order.runs.count is how many rows of each window differ from the row above: row r is of window r.",
@@ -216,17 +204,6 @@ func sharedRuns(ranks, step op.Arg) []*op.Def {
 				eachRun(c, func(r int, keys []uint64) { out.I64[r*out.Stride] += int64(len(keys)) })
 				return nil
 			},
-		},
-		{
-			Name: "order.distinct", Hidden: true,
-			Doc:  "order.distinct is the elements with the keys of order.runs, as a column.",
-			Args: []op.Arg{{Name: "runs"}, {Name: "elem", Attr: true, Kind: op.StrVal, Doc: "type of the elements"}},
-			Type: func(s *op.Sig) (types.Type, error) {
-				e, _ := types.ElemNamed(s.Attrs.Str("elem"))
-				return types.DenseOf(e, types.Unknown, 1), nil
-			},
-			Laws: op.Pure, Cost: define.SparseCost(1),
-			Kernel: func(c *op.Call) error { c.Out = distinctOf(c); return nil },
 		},
 	}
 }
@@ -256,36 +233,6 @@ func eachRun(c *op.Call, f func(r int, keys []uint64)) {
 			f(r, k[:n])
 		}
 	})
-}
-
-// runsByWindow returns the result of order.runs.
-func runsByWindow(c *op.Call) *value.CSR {
-	out := value.NewCSR(types.I64, c.Type.Rows, c.Type.Cols, 0)
-	eachRun(c, func(r int, keys []uint64) {
-		for _, key := range keys {
-			out.Ptr[r+1]++
-			out.Col = append(out.Col, int32(out.Ptr[r+1]-1))
-			out.I64 = append(out.I64, int64(key))
-		}
-	})
-	out.SumLengths()
-	return out
-}
-
-// distinctOf returns the result of order.distinct.
-func distinctOf(c *op.Call) *value.Dense {
-	keys := c.In[0].(*value.CSR).I64
-	out := value.New(c.Type.Elem, len(keys), 1)
-	if out.Elem == types.I64 {
-		for i, k := range keys {
-			out.I64[i] = int64(uint64(k) ^ SignBit)
-		}
-		return out
-	}
-	for i, k := range keys {
-		out.Set(i, 0, Keyed(out.Elem, uint64(k)))
-	}
-	return out
 }
 
 // countWork is the cost of reading a column once.

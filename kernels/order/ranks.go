@@ -7,6 +7,8 @@ package order
 // its runs, and the rank merges them (op.Ordering.Of).
 
 import (
+	"slices"
+
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -132,7 +134,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			}
 		}),
 	}
-	rows = append(rows, sharedRuns(ranks, step)...)
+	rows = slices.Concat(rows, sharedRuns(ranks, step), distinctLists(ranks, step))
 	for _, d := range rows {
 		define.ByKernel(d)
 	}

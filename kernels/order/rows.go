@@ -97,7 +97,7 @@ func Rows() []*op.Def {
 				}
 				return out, nil
 			},
-			Order:    &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs", End: "order.distinct"},
+			Shard:    op.Shard{List: "distinct.list", Listed: "distinct.listed"},
 			MostRows: define.CountOfFirst,
 			Laws:     op.Pure, Rate: "order", Cost: sortWork, Beside: RoomOfAll,
 			Kernel: func(c *op.Call) error {
