@@ -69,8 +69,8 @@ func TestStatesOfRows(t *testing.T) {
 	}
 }
 
-// Rows that reduce the columns of a dense matrix return what others return for the rows of its transpose
-// (op.Def.Turned).
+// Rows that reduce the columns of a dense matrix return what others return for the rows of its
+// transpose (op.Def.Turned).
 func TestColumnsAreRowsOfTheTranspose(t *testing.T) {
 	r, tried := rand.New(rand.NewPCG(79, 80)), 0
 	for _, d := range rows(t) {

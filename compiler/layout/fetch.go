@@ -343,8 +343,8 @@ func (s *spreader) partGains(g *ir.Graph, id ir.ID, readers []ir.ID) bool {
 
 // ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
 // of those of the others and merges them. No later node reads the sorted rows of a call that only
-// reduces them, such as nunique. So ranks sort about the same number of rows even if cuts by entries gave them different ones, and each gets the rows that it
-// lacks. By entries, one of two ranks has three quarters of the rows of an RMAT graph of scale 20.
+// reduces them, such as nunique. So ranks sort about as many rows each even if cuts by entries gave
+// them others. By entries, one of two ranks has 3/4 of the rows of an RMAT graph of scale 20.
 func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.In(id)[0]
 	t := x.old.Type(from)
@@ -374,8 +374,8 @@ func (x *spreadGraph) gatherOf(id ir.ID, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	return x.g.Add(x.table.Must("gather"), attrs, x.g.Type(in[0]), x.old.Origin(id).NoDest(), in...)
 }
 
-// perElement returns the attribute plan.Unit of a column of all elements of a matrix of type t with this
-// one: each rank has the elements of its rows.
+// perElement returns the attribute plan.Unit of a column of all elements of a matrix of type t, which
+// has this one: each rank has the elements of its rows.
 func (s *spreader) perElement(t types.Type, unit op.Val) op.Val {
 	cuts := make([]int, s.ranks+1)
 	for r := range s.ranks {
@@ -443,8 +443,8 @@ func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []r
 	return s.inMessages(g, id, reads, s.countsLess(g, id) && (partial[0] || from.Count() >= selectExchanges*GatherSpreads*s.from))
 }
 
-// countsLess reports whether the counts by which ranks select elements of a matrix have fewer bytes than
-// its rows.
+// countsLess reports whether the counts by which ranks select elements of a matrix have fewer bytes
+// than its rows.
 func (s *spreader) countsLess(g *ir.Graph, id ir.ID) bool {
 	places, _, lists := selectPlaces(g, id)
 	return s.from == 1 || selectBytes*len(places)*lists*s.ranks <= g.Type(g.In(id)[0]).Bytes()
@@ -455,31 +455,29 @@ func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
 	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
 	places, count, lists := selectPlaces(x.old, id)
 	unit := x.unit[from.Rows]
-	step := op.Attr{Name: "step", Val: unit}
-	if unit.Kind == op.NoVal {
-		step.Val = op.Int(1)
-	}
 	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, from.Rows, unit) }
-	found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), places, lists, step, share)
+	if unit.Kind == op.NoVal {
+		unit = op.Int(1)
+	}
+	found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), places, lists, op.Attr{Name: "step", Val: unit}, share)
 	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
 	x.saved += x.spared(x.workOf(x.old, id))
 }
 
-// keysAt returns the new node with the keys at places of the lists of old node id, in the rows that each
-// rank has of the new node in. share adds which rows these are, and draws tells of how many elements a
-// sample is. at has the places if only the run tells them (op.Selection.At).
+// keysAt returns the new node with the keys at places of the lists of old node id, in the rows that
+// each rank has of the new node in. share adds which rows these are, and draws tells of how many
+// elements a sample is. at has the places if only the run tells them (op.Selection.At).
 func (x *spreadGraph) keysAt(id, in ir.ID, places []int, lists int, draws op.Attr, share func(a *op.Attrs) *op.Attrs, at ...ir.ID) ir.ID {
 	columns, where := op.Attr{Name: "columns", Val: op.Bool(x.old.Nodes[id].Op.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(places...)}
-	attrs := op.MakeAttrs(columns, where)
 	made := func(name string, attrs *op.Attrs, in ...ir.ID) ir.ID {
 		return x.typed(id, x.table.Must(name), attrs, append(in, at...)...)
 	}
 	sample := made("select.sample", x.sharing(op.MakeAttrs(columns, draws), x.ranks, op.Val{}), in)
-	near := made("select.near", share(attrs), in, x.gatherOf(id, nil, sample))
+	near := made("select.near", share(op.MakeAttrs(columns, where)), in, x.gatherOf(id, nil, sample))
 	tally := op.MakeAttrs(where, op.Attr{Name: "lists", Val: op.Int(lists)}, op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)}) // its rows are places
 	within := x.narrowed(id, places, x.typed(id, x.table.Must("select.tally"), tally, near), at...)
 	return x.digits(id, places, []ir.ID{within}, func(shift, bits int, found []ir.ID) ir.ID {
-		return made("select.count", share(attrs.With("shift", op.Int(shift)).With("bits", op.Int(bits))), in, near, found[0])
+		return made("select.count", share(op.MakeAttrs(columns, where).With("shift", op.Int(shift)).With("bits", op.Int(bits))), in, near, found[0])
 	}, at...)
 }
 

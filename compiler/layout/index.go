@@ -82,9 +82,8 @@ func readsOfPoints(g *ir.Graph, id ir.ID) []rowMap {
 		return p.of
 	}
 	env[0].at = ramped(ramp{to: p.rows, by: int(by[0]), c: int(lo[0])})
-	p.region(n.Region, env)
-	if list := p.of; n.Attrs.Bool("pairs") && !slices.Contains(list[0].needs, sameRow(p.rows)) { // a failure names its indices
-		list[0].needs = append(list[0].needs, sameRow(p.rows))
+	if p.region(n.Region, env); n.Attrs.Bool("pairs") && !slices.Contains(p.of[0].needs, sameRow(p.rows)) { // a failure names its indices
+		p.of[0].needs = append(p.of[0].needs, sameRow(p.rows))
 	}
 	return p.of
 }

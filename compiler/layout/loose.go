@@ -8,7 +8,7 @@ package layout
 //	%3 = pick.rows(%0, %2)               %3 = pick.rows(%0, %2) {ranks=3}
 //	%4 = colsum(%3)                 ->   %4 = colsum.part(%3) {ranks=3};  %5 = sum.join(%4) {stack=3};  %6 = colsum.done(%5, %count)
 //	%5 = matmul(%3, %3) {ta}             %7 = matmul(%3, %3) {ta} on 0;  %8 = exchange(%7) {to=[1]};  %9 = gemm(%8, %3, %3) {ta} on 1; ..
-//	%6 = median(%3)                      %14 = rank.rows(%3) {turn=1} on 0; ..;  %17 = rbind(%14, ..) on 0;  %18 = median(%17) on 0
+//	%6 = sort(%3)                        %14 = rank.rows(%3) {turn=1} on 0; ..;  %17 = rbind(%14, ..) on 0;  %18 = sort(%17) on 0
 //
 // It would be wrong for rows that depend on other rows, and for two matrices whose rows were chosen
 // apart.
@@ -401,7 +401,7 @@ func (x *spreadGraph) looseStates(id ir.ID) bool {
 }
 
 // listReads returns the reads of a reduction to a table whose size only the run tells (op.Shard.List):
-// each rank reads its own rows. It would be wrong for sums of floats, which would come in another order.
+// each rank reads its own rows. It would be wrong for sums of floats, whose order would be another one.
 func (s *spreader) listReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n, in, t := &g.Nodes[id], g.In(id), g.Type(id)
 	if n.Op.Shard.List == "" || t.Known() || addsInOrder(n.Op, t) {

@@ -236,8 +236,8 @@ func (s *spreader) viewReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 
 // turnedReads says whether ranks share a reduction of the columns of a matrix as one of rows of the
 // transpose (op.Def.Turned). They do not if states of the columns take less time. Exact states are
-// large, so that needs many entries a column of a sparse matrix. Nor do they if it takes less to find keys at places by
-// counts, whose size does not depend on the number of rows (selectReads).
+// large, so that needs many entries a column of a sparse matrix. Nor do they if it takes less to find
+// keys at places by counts, whose size does not depend on the number of rows (selectReads).
 func (s *spreader) turnedReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
 	n := &g.Nodes[id]
 	if n.Op.Turned == "" || !partial[0] {

@@ -135,8 +135,8 @@ func (x *spreadGraph) generates(id ir.ID) bool {
 		!slices.ContainsFunc(x.old.In(id), func(from ir.ID) bool { return !nodes.Dividable(x.old.Type(from)) || !x.partial[from] })
 }
 
-// byColumns makes the new nodes of a reduction of the columns of a matrix that ranks share by rows. Each
-// rank gets its columns, or their entries, and reduces them as rows (op.Def.Turned).
+// byColumns makes the new nodes of a reduction of the columns of a matrix that ranks share by rows.
+// Each rank gets its columns, or their entries, and reduces them as rows (op.Def.Turned).
 func (x *spreadGraph) byColumns(id ir.ID, _ []rowReads) {
 	n, of := &x.old.Nodes[id], x.old.In(id)[0]
 	var turned ir.ID

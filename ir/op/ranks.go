@@ -42,9 +42,9 @@ type Selection struct {
 	Columns bool
 	// Places returns the places in a list of n elements, n > 0. There are as many for every n.
 	Places func(a *Attrs, n int) []int
-	// At names the row that makes a column of the places and of n, where only the run tells how many rows
-	// there are: of this number. It has the attributes of the call, and two more: cols, the columns of input
-	// 0, and elem, its element type. It fails as the call does if there are no rows.
+	// At names the row that makes a column of the places and of n, of the number of rows, where only the
+	// run tells this. It has the attributes of the call, and two more: cols, the columns of input 0, and
+	// elem, its element type. It fails as the call does if there are no rows.
 	At string
 	// Of names the row that makes the result from the keys, list after list. It has the attributes of
 	// the call, and two more: n, the length of a list, and elem, the element type of input 0. Without n

@@ -157,8 +157,8 @@ func narrowed(c *op.Call) *value.Dense {
 	return out
 }
 
-// placesOf returns the places of a call, and the number of elements of a list. Its last input has both if
-// it is a column and not one of the first inputs.
+// placesOf returns the places of a call, and the number of elements of a list. Its last input has both
+// if it is a column and not one of the first inputs.
 func placesOf(c *op.Call, inputs int) (places []int64, n int) {
 	if k := len(c.In) - 1; k >= inputs && c.Dense(k).Cols == 1 {
 		at := c.Dense(k)
@@ -249,8 +249,8 @@ func mostInWindow(ranks, n int, step op.Val) int {
 	return most
 }
 
-// mostCopied is how many keys of a list of n select.near copies for a place: twice those of its range, if
-// the sample does not mislead.
+// mostCopied is how many keys of a list of n select.near copies for a place: twice those of its range,
+// if the sample does not mislead.
 func mostCopied(n, place int) int {
 	sample := sampledKeys(n)
 	_, far := sampledAt(place, n, sample)

@@ -184,8 +184,8 @@ func mergePair(out []uint64, outAt []int64, keys []uint64, at []int64, j int) {
 	copy(outAt[k:], at[j:])
 }
 
-// What follows counts the distinct elements of a sorted column that ranks share (nunique). Rank r counts
-// the rows of its window whose key differs from that of the row above.
+// What follows counts the distinct elements of a sorted column that ranks share (nunique). Rank r
+// counts the rows of its window whose key differs from that of the row above.
 
 // sharedRuns returns the row op.Ordering.Runs.
 func sharedRuns(ranks, step op.Arg) []*op.Def {
