@@ -83,7 +83,6 @@ type byRowsCode struct {
 	// reduces: the results are of reductions of rows alone, whose executions are idle until the next
 	// call.
 	reduces bool
-	quick   bool                             // see quickKernel
 	idle    sync.Pool                        // of *rowsRun
 	by      define.Made[string, *byRowsCode] // for values that loops depend on: see bound
 }
@@ -128,11 +127,7 @@ const fewCode = 4
 
 // worthwhile counts an execution, and reports that it is to run as loops.
 func (c *byRowsCode) worthwhile() bool {
-	work := int64(len(c.body.Acts)) * int64(c.rows) * int64(c.cols)
-	if c.quick {
-		work /= quickKernel
-	}
-	from := loopsFrom.Load()
+	work, from := int64(len(c.body.Acts))*int64(c.rows)*int64(c.cols), loopsFrom.Load()
 	if c.cols < nest.LeastWidth { // narrow rows: every column has code of its own
 		from *= int64(max(1, c.cols/fewCode))
 	}

@@ -168,10 +168,9 @@ const (
 	// A sum of squares ends with more work. Measured on a Zen 4.
 	sumsAlong, squaresAlong = 512, 3072
 	fewAlong, elementsAlong = 64, 1 << 17
-	// plainSideBySide is the most columns for which extremes of rows without a chain before them run in
-	// lanes of rows. A kernel takes as little time for longer rows, and needs no machine code.
-	// placesSideBySide is the same for argmin and argmax after a chain.
-	placesSideBySide, plainSideBySide = 64, 48
+	// plainSideBySide is the most columns for which extremes of stored rows and their places run as loops,
+	// in lanes of rows. A kernel takes 0.9 of the time for longer rows, and needs no machine code.
+	plainSideBySide = 48
 )
 
 // alongRows reports a body of reductions of rows whose lanes are best the elements of a row.
@@ -188,14 +187,11 @@ func alongRows(b *nest.RowsBody, rows, cols int) bool {
 	})
 }
 
-// rowsPay reports whether loops over rows take less time for a reduction than its kernel.
+// rowsPay reports whether loops over rows take less time for a reduction than its kernel. chain: the
+// rows are not stored.
 func rowsPay(f *reduce.Fold, cols int, chain bool) bool {
-	return cols <= plainSideBySide || !f.Arg() && (chain || !f.Extreme()) || chain && cols <= placesSideBySide
+	return chain || cols <= plainSideBySide || !f.Arg() && !f.Extreme()
 }
-
-// quickKernel divides the work that is counted for counts, any and all of long rows: their kernel is so
-// fast that machine code pays later.
-const quickKernel = 8
 
 // mostShapes is about the most keys for which a program keeps loops.
 const mostShapes = 64
@@ -326,8 +322,7 @@ func (j *job) rowsOf(c *op.Call) *byRowsCode {
 		if nestsOf(j.p).shapes.Add(1)%mostShapes == 0 {
 			kept.Clear()
 		}
-		quick := len(j.p.Steps) == 0 && j.cols > plainSideBySide && j.ends[0].Sums(j.elem) == 0
-		code, _ = kept.LoadOrStore(k, &byRowsCode{body: j.rowsBody(c.Def, in), rows: j.rows, cols: j.cols, reduces: true, quick: quick})
+		code, _ = kept.LoadOrStore(k, &byRowsCode{body: j.rowsBody(c.Def, in), rows: j.rows, cols: j.cols, reduces: true})
 	}
 	if c := code.(*byRowsCode); c.worthwhile() {
 		return c
@@ -397,14 +392,10 @@ func (j *job) beginRows(c *op.Call, workers int, begin func(c *op.Call, workers 
 
 // overwritten lists the operands, as registers of rowsBody, whose rows share memory with the same rows
 // of the result. ok is false if an operand shares memory in another way: storing a row would destroy
-// rows that are still to be read. ok is also false for extremes, whose kernel takes no more time than a
-// loop with copies.
+// rows that are still to be read.
 func (j *job) overwritten() (list []int, ok bool) {
 	if !j.alias {
 		return nil, true
-	}
-	if !slices.ContainsFunc(j.ends, func(x ending) bool { return x.Sums(j.elem) > 0 }) {
-		return nil, false
 	}
 	for k, v := range j.in {
 		d, is := v.(*value.Dense)

@@ -108,7 +108,7 @@ func partsOf(f *reduce.Fold, e types.Elem, columns bool) []foldPart {
 	c := f.Whole.Class
 	spread := c == loop.Var || c == loop.Stddev
 	switch {
-	case f.Arg() && !(columns && f.Axis == reduce.OverCols): // the state of a column has no place in the matrix
+	case f.Arg() && (f.Axis == reduce.OverRows || columns && f.Axis == reduce.OverAll): // the state of a column has no place in the matrix
 		return nil
 	case f.Arg():
 		if e == types.Bool {
@@ -139,13 +139,14 @@ func partsOf(f *reduce.Fold, e types.Elem, columns bool) []foldPart {
 	return nil
 }
 
-// contribute writes contributions of v to column j of results with cols columns. row is the index
-// of the row; only least and greatest places read it.
-func contribute(b *loop.Builder, parts []foldPart, v loop.Val, cols, j loop.Lin, row int) {
+// contribute writes contributions of v to column j of results with cols columns. at writes the place of
+// v in what is reduced: its row in a column, or its number in a matrix. Only least and greatest places
+// read it.
+func contribute(b *loop.Builder, parts []foldPart, v loop.Val, cols, j loop.Lin, at func() loop.Val) {
 	for _, p := range parts {
 		x := []loop.Val{p.term(b, v)}
 		if p.class == loop.ArgLeast || p.class == loop.ArgGreatest {
-			x = append(x, b.IndexValue(row))
+			x = append(x, at())
 		}
 		r := b.Reduced(p.class, p.class.Gives(p.of), loop.Num(1), cols)
 		b.Reduce(loop.Mem{Kind: loop.ResultMem, N: r}, loop.Num(0), j, x...)
@@ -189,7 +190,7 @@ func writeColumns(b *loop.Builder, p *op.Program, s nestShape, rows, cols loop.L
 		if stored {
 			b.Store(out, i, j, v)
 		}
-		contribute(b, parts, v, cols, j, row)
+		contribute(b, parts, v, cols, j, func() loop.Val { return b.Number(i) })
 		return nil
 	})
 }

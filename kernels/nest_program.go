@@ -191,7 +191,9 @@ func nestOf(p *op.Program, s nestShape) *loop.Nest {
 		r := b.Result(dense.Storage(p.Elem()), rows, cols)
 		b.Store(loop.Mem{Kind: loop.ResultMem, N: r}, i, j, last)
 	}
-	contribute(b, folded, last, loop.Num(1), loop.Num(0), -1)
+	contribute(b, folded, last, loop.Num(1), loop.Num(0), func() loop.Val {
+		return b.Op(loop.Add, b.Op(loop.Mul, b.Number(i), b.Number(cols)), b.Number(j))
+	})
 	return b.Done()
 }
 

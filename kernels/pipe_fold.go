@@ -210,7 +210,7 @@ func (m *machine) foldWorker(x *execution) *launch.Worker {
 	rows, cols := m.rows, m.cols
 	shape, lines, ok := m.nestShape(rows, cols)
 	n.begun, n.width, n.cols = true, 1, 1
-	if !ok || m.plain(x) && x.elem == types.F32 && m.f[0].Extreme() { // its kernel is as fast
+	if !ok || m.plain(x) && (m.f[0].Arg() || x.elem == types.F32 && m.f[0].Extreme()) { // its kernel is as fast
 		n.renew(m, shape, lines, rows, cols)
 		return nil
 	}
