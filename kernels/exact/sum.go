@@ -58,12 +58,6 @@ func (s *Sum) Add(x float64) {
 	s.shifted(m, e, int64(b)>>63)
 }
 
-// AddInt adds the integer v.
-func (s *Sum) AddInt(v int64) {
-	neg := v >> 63
-	s.shifted(uint64((v^neg)-neg), -unit, neg)
-}
-
 // AddInts adds every element of x.
 func (s *Sum) AddInts(x []int64) {
 	hi, lo := sumInts(x)
