@@ -16,7 +16,7 @@ import (
 // and then the rows of an answer or of a return.
 type help struct {
 	what    helpKind
-	made    bool // of a return: the iterations did not fail. The wire has gift.Moved in its place.
+	made    bool // of a return: the iterations did not fail
 	ask     local.Ask
 	gift    local.Gift // of an answer
 	chunk   local.Chunk
@@ -37,7 +37,7 @@ const (
 // helpHeader is the length of the header, which begins with the epoch, and lentBytes of each range of
 // iterations of an answer.
 const (
-	helpHeader = 8 + 1 + 1 + 3*4 + 2*8 + 8 + 2*(4+8) + 4
+	helpHeader = 8 + 1 + 1 + 3*4 + 2*8 + 8 + 2*(4+8) + 4 + 4
 	lentBytes  = 4 + 2*8
 )
 
@@ -46,8 +46,10 @@ func putHelp(epoch uint64, h help) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, 0, helpHeader+len(h.data)+len(h.gift.Lent)*lentBytes+len(h.gift.Rows))
 	b = append(le.AppendUint64(b, epoch), byte(h.what), 0)
-	if h.made || h.gift.Moved {
-		b[len(b)-1] = 1
+	for k, is := range []bool{h.made, h.gift.Moved, h.gift.Later} {
+		if is {
+			b[len(b)-1] |= 1 << k
+		}
 	}
 	for _, x := range []int32{int32(h.ask.Rank), h.ask.Loop, h.ask.Execution} {
 		b = le.AppendUint32(b, uint32(x))
@@ -58,6 +60,7 @@ func putHelp(epoch uint64, h help) []byte {
 	for _, x := range h.gift.Hints {
 		b = le.AppendUint64(le.AppendUint32(b, uint32(x.Rank)), math.Float64bits(x.Left))
 	}
+	b = le.AppendUint32(b, uint32(h.gift.Begun))
 	b = le.AppendUint32(b, uint32(len(h.gift.Lent)))
 	for _, x := range h.gift.Lent {
 		b = le.AppendUint32(b, uint32(x.Home))
@@ -74,7 +77,8 @@ func getHelp(b []byte) (epoch uint64, h help, err error) {
 	}
 	word := func(at int) int32 { return int32(le.Uint32(b[at:])) }
 	long := func(at int) int { return int(le.Uint64(b[at:])) }
-	h.what, h.made = helpKind(b[8]), b[9] != 0
+	h.what = helpKind(b[8])
+	h.made, h.gift.Moved, h.gift.Later = b[9]&1 != 0, b[9]&2 != 0, b[9]&4 != 0
 	h.ask = local.Ask{Rank: int(word(10)), Loop: word(14), Execution: word(18)}
 	h.chunk = local.Chunk{Lo: long(22), Hi: long(30)}
 	h.seconds = math.Float64frombits(le.Uint64(b[38:]))
@@ -82,6 +86,7 @@ func getHelp(b []byte) (epoch uint64, h help, err error) {
 		x := &h.gift.Hints[k]
 		x.Rank, x.Left = word(46+12*k), math.Float64frombits(le.Uint64(b[50+12*k:]))
 	}
+	h.gift.Begun = word(helpHeader - 8)
 	at := helpHeader
 	for range word(helpHeader - 4) {
 		h.gift.Lent = append(h.gift.Lent, local.Lent{Home: int(word(at)), Chunk: local.Chunk{Lo: long(at + 4), Hi: long(at + 12)}})
@@ -89,7 +94,6 @@ func getHelp(b []byte) (epoch uint64, h help, err error) {
 	}
 	if h.data = b[at:]; h.what == gives {
 		h.gift.Rows, h.data = h.data, nil
-		h.gift.Moved, h.made = h.made, false
 	}
 	return le.Uint64(b), h, nil
 }

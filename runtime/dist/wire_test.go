@@ -125,6 +125,7 @@ func TestHelpSurvivesTheWire(t *testing.T) {
 		{what: gives, ask: a, gift: local.Gift{Hints: [2]schedule.Hint{{Rank: 7, Left: 1e-3}, {Rank: 2, Left: 4}},
 			Lent: []local.Lent{{Home: 1, Chunk: local.Chunk{Lo: 5, Hi: 1 << 40}}, {Home: 2, Chunk: local.Chunk{Lo: 7, Hi: 9}}}, Rows: []byte{4, 5}}},
 		{what: gives, ask: a, gift: local.Gift{Moved: true, Rows: []byte{4}}},
+		{what: gives, ask: a, gift: local.Gift{Later: true, Begun: 1 << 30, Rows: []byte{4}}},
 		{what: tells, ask: a, data: []byte{1, 2, 3, 4, 5, 6, 7, 8}},
 		{what: returns, ask: a, made: true, chunk: local.Chunk{Lo: 5, Hi: 7}, seconds: .25, data: []byte{1, 2, 3}},
 	} {

@@ -249,18 +249,20 @@ type grant struct {
 // order: the lock of transfers, mu, the lock of sends. So Remote.Ask, Give and Return may be called
 // with mu held.
 type helping struct {
-	mu     sync.Mutex
-	open   map[int32]*loopRun // executions under way, by number of the loop
-	begun  map[int32]int32    // executions begun, by number of the loop
-	opened atomic.Int32       // len(open)
-	vain   map[int32]bool     // the last requests got nothing, by number of the loop
-	gone   []bool             // ranks that answer no more
-	moved  int64              // iterations given away before first chunks
-	late   map[int32]int32    // the execution before which such gifts would come too late, by number of the loop
-	early  []earlyGift        // for executions that this rank has not begun
-	tally  map[int32]*tally   // by number of the loop
-	trip   atomic.Int64       // nanoseconds from a request to its answer, a mean of the last
-	fast   atomic.Int64       // of the fastest: messages alone, without waits for a processor
+	mu      sync.Mutex
+	open    map[int32]*loopRun // executions under way, by number of the loop
+	begun   map[int32]int32    // executions begun, by number of the loop
+	opened  atomic.Int32       // len(open)
+	waits   atomic.Int32       // workers that wait for another rank's rows or answers
+	vain    map[int32]bool     // the last requests got nothing, by number of the loop
+	reached []map[int32]int32  // by rank: executions that it is known to have begun, by number of the loop
+	gone    []bool             // ranks that answer no more
+	moved   int64              // iterations given away before first chunks
+	late    map[int32]int32    // the execution before which such gifts would come too late, by number of the loop
+	early   []earlyGift        // for executions that this rank has not begun
+	tally   map[int32]*tally   // by number of the loop
+	trip    atomic.Int64       // nanoseconds from a request to its answer, a mean of the last
+	fast    atomic.Int64       // of the fastest: messages alone, without waits for a processor
 }
 
 // earlyGift is a gift for an execution that this rank has not begun.
@@ -298,9 +300,10 @@ type helped struct {
 	given     []Lent         // what others gave and no worker has begun
 	handed    atomic.Int64   // iterations in given
 	hints     schedule.Hints
-	dry       []bool  // by rank: its last answer was empty
-	away      []Chunk // iterations of this rank that others have
-	undone    []Chunk // iterations that others had and have not done
+	dry       []bool    // by rank: its last answer was empty
+	again     []float64 // by rank: when to ask again, as helped.clock, because it gives some later; 0: it was not said
+	away      []Chunk   // iterations of this rank that others have
+	undone    []Chunk   // iterations that others had and have not done
 	returned  []returned
 	moved     []Chunk      // iterations of this rank that it gave away at the start, in order
 	spare     []Chunk      // parts of claims that have some of these

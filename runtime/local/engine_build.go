@@ -35,7 +35,7 @@ func NewEngine(p *plan.Plan, o EngineOptions) (*Engine, error) {
 	}
 	e.clock = o.Stats || o.Trace != nil || o.Remote != nil
 	e.failedAt.Store(maxNode)
-	e.helping.gone = make([]bool, p.Ranks)
+	e.helping.gone, e.helping.reached = make([]bool, p.Ranks), make([]map[int32]int32, p.Ranks)
 	e.flatten()
 	e.slot = make([]value.Value, e.g.Len())
 	e.uses = make([]int32, e.g.Len())

@@ -93,14 +93,15 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 	l.asked = slices.Delete(l.asked, 0, 1)
 	l.waiting.Store(int32(len(l.asked)))
 	own := rest.size() + next.size() + int(l.left.Load())
-	want := l.share(own+int(l.handed.Load()), among, l.leaf)
+	all := own + int(l.handed.Load())
+	want := l.share(all, among, l.leaf, 1)
 	gift := l.giveOn(want)
 	h.mu.Unlock()
 	onward := len(gift)
 	for _, x := range gift {
 		want -= x.size()
 	}
-	for want >= l.leaf && len(gift) < maxLent && l.pays() {
+	for want >= l.leaf && len(gift) < maxLent && l.pays(1) {
 		part := l.take(w, rest, next, want)
 		if part.size() == 0 {
 			break
@@ -114,9 +115,18 @@ func (l *loopRun) gives(w *Worker, rest *Chunk, next *claimed) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	l.lends(a, gift, onward, float64(rest.size()+next.size()+int(l.left.Load()+l.handed.Load())))
+	left := float64(rest.size() + next.size() + int(l.left.Load()+l.handed.Load()))
+	if len(gift) == 0 && l.share(all, among, l.leaf, mayCost) >= l.leaf && l.pays(mayCost) {
+		l.answer(a, Gift{Later: true}, left)
+	} else {
+		l.lends(a, gift, onward, left)
+	}
 	return true
 }
+
+// mayCost is how much more the rows that are left may cost than those that are done. A rank that asks
+// waits as long as they would be worth their messages then.
+const mayCost = 8
 
 // maxLent is the most ranges of iterations in an answer.
 const maxLent = 64
@@ -140,13 +150,14 @@ func (l *loopRun) take(w *Worker, rest *Chunk, next *claimed, n int) (part Chunk
 
 // share returns how many iterations go to a rank if `among` ranks share all that are left here. It is
 // an equal part, in whole units, less what this rank runs during a round trip. As in pays, messages
-// cost less where HelpFrom is below its default.
-func (l *loopRun) share(all, among, unit int) int {
+// cost less where HelpFrom is below its default. Iterations count as taking so many times as long as
+// the last.
+func (l *loopRun) share(all, among, unit, times int) int {
 	if l.most() == 0 {
 		return 0
 	}
 	less := 0.
-	if each := l.each(); each > 0 {
+	if each := l.each() * float64(times); each > 0 {
 		less = float64(l.e.helping.fast.Load()) / 1e9 / each * float64(len(l.e.scratch)) * min(1, l.e.o.HelpFrom.Seconds()/DefaultHelpFrom.Seconds())
 	}
 	return int(math.Round((float64(all)-less)/float64(among*unit))) * unit
@@ -172,6 +183,7 @@ func (l *loopRun) giveOn(n int) (gift []Lent) {
 func (l *loopRun) answer(a Ask, g Gift, left float64) {
 	now := l.clock()
 	l.rowsFor(a.Rank, g.Lent, func(rows []byte) { g.Rows = append(g.Rows, rows...) })
+	g.Begun = l.ask.Execution
 	g.Hints[0] = schedule.Hint{Rank: int32(l.e.o.Rank), Left: left * l.each() / float64(len(l.e.scratch))}
 	g.Hints[1] = l.hints.Best(now, func(rank int32) bool { return int(rank) != a.Rank })
 	g.Hints[1].Left = max(0, g.Hints[1].Still(now))
@@ -209,9 +221,11 @@ func (e *Engine) Asked(from int, a Ask) error {
 	h := &e.helping
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.reaches(from, a.Loop, a.Execution)
 	switch l := h.open[a.Loop]; {
 	case l == nil || l.ask.Execution != a.Execution:
-		e.o.Remote.Give(a, Gift{})
+		begun := h.begun[a.Loop] // a rank that waits, maybe for the one that asks, cannot say that it will begin
+		e.o.Remote.Give(a, Gift{Later: a.Execution > begun && !e.idles(), Begun: begun})
 	case l.exhausted:
 		l.answerOn(a, 2)
 	default:
@@ -223,7 +237,7 @@ func (e *Engine) Asked(from int, a Ask) error {
 
 // answerOn answers with a part of what others have given.
 func (l *loopRun) answerOn(a Ask, among int) {
-	gift := l.giveOn(l.share(int(l.handed.Load()), among, l.perRow))
+	gift := l.giveOn(l.share(int(l.handed.Load()), among, l.perRow, 1))
 	l.answer(a, Gift{Lent: gift}, float64(l.handed.Load()))
 }
 
@@ -276,12 +290,13 @@ func (l *loopRun) most() int {
 	return rows * l.perRow / l.leaf * l.leaf
 }
 
-// pays reports whether the rows that this rank has made took longer than to bring as many from another
-// rank. Those that are made at the speed of memory would be made sooner than copied four times.
-func (l *loopRun) pays() bool {
+// pays reports whether the rows that this rank has made, had they taken so many times as long, took
+// longer than to bring as many from another rank. Those that are made at the speed of memory would be
+// made sooner than copied four times.
+func (l *loopRun) pays(times int) bool {
 	rows := (l.n - int(l.left.Load())) / l.perRow
 	bytes := rows * l.rowBytes()
-	took := time.Since(l.since) * time.Duration(len(l.e.scratch))
+	took := time.Since(l.since) * time.Duration(times*len(l.e.scratch))
 	return took >= l.e.o.HelpFrom*time.Duration(bytes/helpBytes)
 }
 

@@ -29,6 +29,10 @@ const (
 	maxReturn = 4 << 20
 	// tryAgain is how many executions of a loop there are to one in which a rank asks in any case.
 	tryAgain = 32
+	// A rank that may give some later is asked again after this part of the time since the loop began,
+	// or after askLatest.
+	askAgain  = 16
+	askLatest = 10 * time.Millisecond
 )
 
 // opens notes that l begins, if other ranks may help with it. full is the number of iterations of
@@ -69,7 +73,7 @@ func (e *Engine) opens(l *loopRun, full, rows int) {
 	l.handed.Store(0)
 	l.pace.Store(0)
 	l.left.Store(int64(l.n))
-	l.hints, l.dry = schedule.Hints{}, make([]bool, e.p.Ranks)
+	l.hints, l.dry, l.again = schedule.Hints{}, make([]bool, e.p.Ranks), make([]float64, e.p.Ranks)
 	l.moved, l.spare = l.moved[:0], l.spare[:0]
 	l.spares.Store(0)
 	l.expects.Store(0)
@@ -124,7 +128,7 @@ func (l *loopRun) foresees(rest int) {
 }
 
 // request asks a rank for iterations, if no request is under way, or none was answered for long and a
-// worker is idle. It returns false if no request is under way. helping.mu is held.
+// worker is idle. It returns false if no request is under way, and none will be. helping.mu is held.
 func (l *loopRun) request(idle bool) bool {
 	now, n := l.clock(), len(l.asking)
 	if n == 0 || idle && n < probes && now-l.asking[n-1].at > late*l.trip() {
@@ -133,7 +137,33 @@ func (l *loopRun) request(idle bool) bool {
 			l.e.o.Remote.Ask(int(to), l.ask)
 		}
 	}
+	for r, at := range l.again {
+		if at > 0 && l.mayHave(r) && !l.e.wanted() {
+			return true
+		}
+	}
 	return len(l.asking) > 0
+}
+
+// mayHave reports whether a rank may have iterations of this execution. It has none once it has begun
+// a later one, and its answer would take long if it waits for other ranks. helping.mu is held.
+func (l *loopRun) mayHave(rank int) bool {
+	h := &l.e.helping
+	return rank != l.e.o.Rank && !h.gone[rank] && h.reached[rank][l.ask.Loop] <= l.ask.Execution
+}
+
+// reaches notes that a rank has begun so many executions of a loop. helping.mu is held.
+func (h *helping) reaches(rank int, loop, begun int32) {
+	if h.reached[rank] == nil {
+		h.reached[rank] = map[int32]int32{}
+	}
+	h.reached[rank][loop] = max(h.reached[rank][loop], begun)
+}
+
+// idles reports whether no worker runs a task. Then this rank waits for another one.
+func (e *Engine) idles() bool {
+	p := e.pool
+	return int(p.asleep.Load()+p.searching.Load()+e.helping.waits.Load()) >= len(p.workers)
 }
 
 // victim returns the rank to ask: one that is known to have work, or else the next rank whose last
@@ -141,7 +171,7 @@ func (l *loopRun) request(idle bool) bool {
 func (l *loopRun) victim(now float64) int32 {
 	e := l.e
 	may := func(r int32) bool {
-		return int(r) != e.o.Rank && !e.helping.gone[r] && !slices.ContainsFunc(l.asking, func(a asking) bool { return a.to == r })
+		return l.mayHave(int(r)) && l.again[r] <= now && !slices.ContainsFunc(l.asking, func(a asking) bool { return a.to == r })
 	}
 	near := func(r int32) bool { return e.o.Remote.Near == nil || e.o.Remote.Near(int(r)) }
 	if to := l.hints.Victim(now, l.trip(), near, may); to >= 0 {
@@ -169,6 +199,7 @@ func (e *Engine) Given(from int, a Ask, g Gift) error {
 // accept is Given while helping.mu is held.
 func (e *Engine) accept(from int, a Ask, g Gift) error {
 	h := &e.helping
+	h.reaches(from, a.Loop, g.Begun)
 	for _, x := range g.Lent {
 		if x.Home < 0 || x.Home >= e.p.Ranks {
 			return fmt.Errorf("rank %d gives rows of rank %d, and there are %d ranks", from, x.Home, e.p.Ranks)
@@ -214,7 +245,10 @@ func (e *Engine) accept(from int, a Ask, g Gift) error {
 		return fmt.Errorf("rank %d gives %d bytes of inputs with iterations of loop %d that need %d", from, len(rows), a.Loop, size)
 	}
 	l.rowsFor(e.o.Rank, g.Lent, func(to []byte) { rows = rows[copy(to, rows):] })
-	l.dry[from] = len(g.Lent) == 0
+	l.dry[from], l.again[from] = len(g.Lent) == 0 && !g.Later, 0
+	if g.Later {
+		l.again[from] = now + max(trip, min(now/askAgain, askLatest.Seconds()))
+	}
 	for i, x := range g.Hints {
 		if x.Rank < 0 || int(x.Rank) >= e.p.Ranks {
 			return fmt.Errorf("rank %d names a rank %d, and there are %d", from, x.Rank, e.p.Ranks)
@@ -331,6 +365,8 @@ func (l *loopRun) takeGiven() (x Lent) {
 // await polls until done. It returns false if an earlier failure or the end of the run has made the
 // loop pointless before. So it ends although another rank may never answer.
 func (l *loopRun) await(w *Worker, done func() bool) bool {
+	l.e.helping.waits.Add(1)
+	defer l.e.helping.waits.Add(-1)
 	for since := time.Now(); ; {
 		switch {
 		case done():
@@ -401,7 +437,12 @@ func (l *loopRun) rowBytes() int {
 // answers, between two parts of a chunk, with half of what is left on its rank, less what that does
 // in a round trip; of several requests each gets an equal share. What was given can be given on. A
 // rank whose own rows are claimed answers when the request arrives. So an answer takes up to a part's
-// time. A rank whose own rows were done in less than EngineOptions.HelpFrom asks only if the last
+// time. A rank that cannot know yet answers that it may give some later (Gift.Later), and is asked
+// again: its rows were cheap so far, or it has not begun the execution. Ranks whose rounds need nothing
+// of each other drift apart, and so the faster ones wait and help. A rank all of whose workers wait
+// promises nothing: otherwise ranks could wait for each other. Messages tell the executions that
+// ranks have begun, and no rank asks another that is ahead: its answer takes long if it waits or has
+// ended. A rank whose own rows were done in less than EngineOptions.HelpFrom asks only if the last
 // time was not in vain, and in the first of every tryAgain executions. Rows that are made faster than
 // they are copied are not given away.
 //

@@ -194,3 +194,89 @@ func helpAfterAFailure(t *testing.T, gone bool) {
 		t.Errorf("gone: %v: rank 1 held %v and got %v back, want %v", gone, held, back, foreign.Chunk)
 	}
 }
+
+// The other rank may have rows later, and is asked again until it gives some. Once it has begun another
+// execution it has none of this one, whatever it said before: then the loop ends.
+func TestHelpLater(t *testing.T) {
+	mine := local.Ask{Loop: 1, Execution: 1}
+	theirs := local.Lent{Home: 1, Chunk: local.Chunk{Lo: helpRows / 2 * helpCols, Hi: helpRows * helpCols}}
+	for _, passes := range []bool{false, true} {
+		var e *local.Engine
+		requests, answers, made := 0, 0, 0
+		remote := &local.Remote{
+			Between: func(int64) {},
+			Ask:     func(int, local.Ask) { requests++ },
+			Give:    func(local.Ask, local.Gift) {},
+			Return: func(_ int, _ local.Ask, c local.Chunk, rows []byte, _ float64) {
+				if rows != nil {
+					made += c.Hi - c.Lo
+				}
+			},
+			Wait: func(time.Duration) {
+				if requests == answers {
+					return
+				}
+				g := local.Gift{Later: answers < 3}
+				if answers++; answers == 4 && !passes {
+					g.Lent = []local.Lent{theirs}
+				}
+				if err := e.Given(1, mine, g); err != nil {
+					t.Error(err)
+				}
+				if answers == 3 && passes {
+					if err := e.Asked(1, local.Ask{Rank: 1, Loop: 1, Execution: 2}); err != nil {
+						t.Error(err)
+					}
+				}
+			},
+		}
+		if _, err := helpRun(t, &e, 1, "add(%0, %0) {", local.EngineOptions{Remote: remote, Schedule: schedule.Plan{Technique: lookup(t, "SS")}}); err != nil {
+			t.Errorf("passes %v: %v", passes, err)
+		}
+		if want := (theirs.Hi - theirs.Lo); passes && (requests != 3 || made != 0) || !passes && (requests < 4 || made != want) {
+			t.Errorf("passes %v: %d requests, %d iterations made of %d", passes, requests, made, want)
+		}
+	}
+}
+
+// A rank that is asked for an execution that it has not begun gives some later while it works, and none
+// while it waits itself: two ranks that wait for each other would otherwise never end.
+func TestHelpBeforeTheExecution(t *testing.T) {
+	for _, waits := range []bool{false, true} {
+		var e *local.Engine
+		var got []local.Gift
+		requests, asked := 0, false
+		ask := func() {
+			if !asked && e.Helps() {
+				asked = true
+				if err := e.Asked(1, local.Ask{Rank: 1, Loop: 1, Execution: 2}); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		remote := &local.Remote{
+			Between: func(int64) {
+				if !waits {
+					ask()
+				}
+			},
+			Ask:    func(int, local.Ask) { requests++ },
+			Give:   func(_ local.Ask, g local.Gift) { got = append(got, g) },
+			Return: func(int, local.Ask, local.Chunk, []byte, float64) { t.Error("rank 0 returns what it has not got") },
+			Wait: func(time.Duration) {
+				ask()
+				for ; requests > 0; requests-- {
+					if err := e.Given(1, local.Ask{Loop: 1, Execution: 1}, local.Gift{}); err != nil {
+						t.Error(err)
+					}
+				}
+			},
+		}
+		if _, err := helpRun(t, &e, 1, "add(%0, %0) {", local.EngineOptions{Remote: remote, Schedule: schedule.Plan{Technique: lookup(t, "SS")}}); err != nil {
+			t.Error(err)
+		}
+		if len(got) != 1 || got[0].Later == waits || got[0].Begun != 1 || len(got[0].Lent) > 0 {
+			t.Errorf("waits %v: the answers are %+v", waits, got)
+		}
+	}
+}

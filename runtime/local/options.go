@@ -143,6 +143,11 @@ type Gift struct {
 	Hints [2]schedule.Hint
 	// Moved: no rank has asked for it. It comes at the start of an execution.
 	Moved bool
+	// Later: the rank may give some later. It has not begun the execution, or cannot know yet whether
+	// its rows are worth their messages.
+	Later bool
+	// Begun is how many executions of the loop the rank has begun.
+	Begun int32
 }
 
 // Progress is how far this rank's part of a run is.

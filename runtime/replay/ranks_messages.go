@@ -257,4 +257,5 @@ func (s *rankLoop) gift(r *simRank) (gift []span) {
 //
 // The runtime has this protocol (Note [Help among ranks] in runtime/local), except for the counter.
 // COST learns after each execution here, and in a run when it is worth the time. A rank of a run asks
-// one rank at a time, and leaves a loop when all others have nothing. This one waits and asks again.
+// one rank at a time, and leaves a loop when all others have nothing and will have none. This one waits
+// and asks again. Here all ranks begin an execution together, and messages are worth any work.
