@@ -28,8 +28,8 @@ func TestGiftsTooLate(t *testing.T) {
 	}
 }
 
-// TestGivesLater: 500 rows of 16 KB pay if they took 15 ms. A rank whose rows took a little less may give
-// some later, because those that are left may take longer. If they took much less it gives none.
+// TestGivesLater: 500 rows of 16 KB pay if they took 15 ms. A rank whose rows took a little less may
+// give some later, because those that are left may take longer. If they took much less it gives none.
 func TestGivesLater(t *testing.T) {
 	for _, c := range []struct {
 		took  time.Duration
