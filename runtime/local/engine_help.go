@@ -96,10 +96,11 @@ func (l *loopRun) trip() float64 { return time.Duration(l.e.helping.trip.Load())
 func (l *loopRun) each() float64 { return math.Float64frombits(l.pace.Load()) }
 
 // mayHelp reports whether it may pay to ask. Where this rank's rows took no time those of others may
-// take long, so that is tried: in the first execution of a loop, as long as there is something to do,
-// and now and then.
+// take long, so that is tried: in executions 1, 2, 4 and so on, because ranks may begin the first at
+// different times, as long as there is something to do, and now and then.
 func (l *loopRun) mayHelp() bool {
-	if time.Since(l.since) >= l.e.o.HelpFrom || l.ask.Execution%tryAgain == 1 {
+	k := l.ask.Execution
+	if time.Since(l.since) >= l.e.o.HelpFrom || k%tryAgain == 1 || k < tryAgain && k&(k-1) == 0 {
 		return true
 	}
 	h := &l.e.helping
@@ -443,7 +444,7 @@ func (l *loopRun) rowBytes() int {
 // promises nothing: otherwise ranks could wait for each other. Messages tell the executions that
 // ranks have begun, and no rank asks another that is ahead: its answer takes long if it waits or has
 // ended. A rank whose own rows were done in less than EngineOptions.HelpFrom asks only if the last
-// time was not in vain, and in the first of every tryAgain executions. Rows that are made faster than
+// time was not in vain, and in some executions (loopRun.mayHelp). Rows that are made faster than
 // they are copied are not given away.
 //
 // Under a technique that knows costs (schedule.Queues.Costs), ranks tell each other after an execution

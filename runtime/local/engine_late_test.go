@@ -1,6 +1,7 @@
 package local
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -49,5 +50,22 @@ func TestGivesLater(t *testing.T) {
 		if l.gives(&Worker{}, &rest, &next); len(got) != 1 || got[0].Later != c.later || len(got[0].Lent) > 0 || got[0].Begun != 3 {
 			t.Errorf("rows that took %v: %+v", c.took, got)
 		}
+	}
+}
+
+// TestAsksNowAndThen: a rank whose rows took no time, and that has asked in vain, asks now and then.
+func TestAsksNowAndThen(t *testing.T) {
+	e := &Engine{}
+	e.o.HelpFrom = time.Hour
+	e.helping.vain = map[int32]bool{1: true}
+	var got []int32
+	for k := int32(1); k < 70; k++ {
+		l := &loopRun{e: e}
+		if l.ask, l.since = (Ask{Loop: 1, Execution: k}), time.Now(); l.mayHelp() {
+			got = append(got, k)
+		}
+	}
+	if want := []int32{1, 2, 4, 8, 16, 33, 65}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
