@@ -284,3 +284,37 @@ func TestFMA32RoundsOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestPartsOfLargeProducts: a rank's part of a product is cut into chunks of many rows, because each
+// packs the right factor anew. A small one may be cut finely.
+func TestPartsOfLargeProducts(t *testing.T) {
+	for _, name := range []string{"matmul", "gemm"} {
+		d := rowtest.RowNamed(t, rows(t), name)
+		for _, inner := range []int{4, 200} {
+			in := []value.Value{value.New(types.F64, 700, inner), value.New(types.F64, inner, 1300)}
+			if name == "gemm" {
+				in = append([]value.Value{value.New(types.F64, 700, 1300)}, in...)
+			}
+			n, leaf := d.Loop.Space(&op.Call{Def: d, In: in, Type: types.DenseOf(types.F64, 700, 1300), Part: true})
+			if large := inner > 100; n != 700 || large != (leaf >= 100) {
+				t.Errorf("%s of %d terms: %d rows in leaves of %d", name, inner, n, leaf)
+			}
+		}
+	}
+}
+
+// TestStripsOfPanels: strips of a panel are computed together, up to 128 rows, because each chunk reads
+// all of the other factor. More rows would leave workers without a chunk.
+func TestStripsOfPanels(t *testing.T) {
+	d := rowtest.RowNamed(t, rows(t), "matmul.panels")
+	attrs := op.MakeAttrs(rowtest.Attr("panel", op.Int(50)), rowtest.Attr("ta", op.Bool(true)))
+	for _, n := range []int{400, 90} {
+		c := &op.Call{Def: d, Attrs: attrs, In: []value.Value{value.New(types.F64, 100, n), value.New(types.F64, 100, 9)}, Type: types.DenseOf(types.F64, n, 9)}
+		count, _ := d.Loop.Space(c)
+		strips := count / 2 // of each of the two panels
+		together, _ := d.Loop.Group(c)
+		if rows := together * ((n + strips - 1) / strips); rows > 128 || rows <= min(n, 128)/2 {
+			t.Errorf("of %d rows in %d strips %d go together", n, strips, rows)
+		}
+	}
+}

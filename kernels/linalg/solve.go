@@ -18,6 +18,7 @@ import (
 	"flow/kernels/blas"
 	"flow/kernels/define"
 	"flow/kernels/dense"
+	"flow/kernels/window"
 )
 
 // triangular describes one of the solves.
@@ -82,7 +83,30 @@ func (l *Linear) triangularSolve(f triangular) *op.Def {
 	if f.readLow {
 		d.Lower = []int{0}
 	}
+	if !f.left {
+		d.Along, d.Loop = func(*op.Attrs) []int { return []int{1} }, solveLoop(d.Kernel)
+	}
 	return d
+}
+
+// solveLoop is the Loop of a solve from the right: each row of the unknowns follows from its row of b.
+// Workers share tall systems, and ranks the rows of any. A chunk has enough rows to be worth packing
+// the triangle.
+func solveLoop(kernel func(c *op.Call) error) *op.Loop {
+	rows := window.Loop(kernel, window.Whole, window.Rows)
+	takes := func(_ *op.Sig, out types.Type) bool { return out.Cols > 0 && out.Rows >= tallRatio*out.Cols }
+	return &op.Loop{
+		Light: true,
+		Takes: takes,
+		Rows:  op.RowsOfResult,
+		Space: func(c *op.Call) (n, leaf int) {
+			if !c.Part && !takes(nil, c.Type) {
+				return 0, 0
+			}
+			return c.Type.Rows, max(c.Type.Cols/2, window.LeafElements/max(1, c.Type.Cols))
+		},
+		Begin: rows.Begin,
+	}
 }
 
 // solveType is the type of b, when it fits the triangle.
