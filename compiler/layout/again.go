@@ -60,9 +60,7 @@ func againInParts(r *ir.Region, owner []int32, table *op.Table, bodies bool) (*i
 		default:
 			c.Node(id)
 		}
-		for owner != nil && len(owners) < c.G.Len() {
-			owners = append(owners, owner[id])
-		}
+		owners = ownedAs(owners, owner, id, c.G)
 	}
 	return c.Region(r), owners
 }
@@ -129,9 +127,7 @@ func sinkFiles(r *ir.Region, owner []int32, table *op.Table, sizes nodes.Sizes, 
 				c.G.Add(table.Must("slice"), withShares(at, n.Attrs), row, g.Origin(id), c.To[id])
 			}
 		}
-		for owner != nil && len(owners) < c.G.Len() {
-			owners = append(owners, owner[id])
-		}
+		owners = ownedAs(owners, owner, id, c.G)
 	}
 	return c.Region(r), owners, sunk, nil
 }

@@ -406,6 +406,15 @@ func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known
 	return id, !stops(id-1, later)
 }
 
+// ownedAs adds to owners, of the first nodes of g, those of the other ones, which are made of old node
+// id. owner has the owners of old nodes, or is nil (InParts).
+func ownedAs(owners, owner []int32, id ir.ID, g *ir.Graph) []int32 {
+	for owner != nil && len(owners) < g.Len() {
+		owners = append(owners, owner[id])
+	}
+	return owners
+}
+
 // build returns the region with the loops, and the owners of its nodes.
 func (f *inParts) build(of *ir.Region, owner []int32) (*ir.Region, []int32) {
 	c := nodes.CopyOf(f.g)
@@ -418,9 +427,7 @@ func (f *inParts) build(of *ir.Region, owner []int32) (*ir.Region, []int32) {
 	}
 	var owners []int32
 	owned := func(id ir.ID) {
-		for owner != nil && len(owners) < c.G.Len() {
-			owners = append(owners, owner[id])
-		}
+		owners = ownedAs(owners, owner, id, c.G)
 	}
 	for id := range f.g.All() {
 		if !inside[id] && c.To[id] == ir.None {
