@@ -442,15 +442,82 @@ emit s`},
 	}
 }
 
-// Ranks share the work of a round in tiles evenly, and repeat little of it.
+// Ranks share the work of a round in tiles evenly, repeat little of it, and send tiles to the ranks
+// that read them: those with other tiles of the row or column, and those that add up its rows.
 func TestTilesOfRoundsAreShared(t *testing.T) {
 	text := strings.NewReplacer("(24,", "(1536,", ", 6,", ", 192,", "0..4", "0..8", "+1..4", "+1..8").Replace(fmt.Sprintf(tiledRounds, "times 30", "A", "A * 1.001"))
-	for _, x := range plan.Layouts(compiledFor(t, text, 3).Plan) {
-		if (x.Op == "potrf" || x.Op == "trsm" || x.Op == "gemm" || x.Op == "syrk") && x.Where != "ranks 0 to 2" {
-			t.Errorf("%s lies on %s", x.Op, x.Where)
+	const tile = 8 * 192 * 192
+	projected := `iterate A = randn(1536, 1152, seed = 3), s = 0.0 times 30 {
+  chan Q = tiles(A, 192)
+  chan R: grid[6, 6] of f64[192, 192]
+  for k in 0..6 {
+    R[k,k] <- potrf(sum(for i in 0..8 => t(Q[i,k]) @ Q[i,k]))
+    for i in 0..8 { Q[i,k] <- trsm(R[k,k], Q[i,k]) }
+    for j in k+1..6 {
+      R[k,j] <- sum(for i in 0..8 => t(Q[i,k]) @ Q[i,j])
+      for i in 0..8 { Q[i,j] <- Q[i,j] - Q[i,k] @ R[k,j] }
+    }
+  }
+  next s = s + sum(untile(Q))
+  next A = A * 1.001
+}
+emit s`
+	for _, ranks := range []int{2, 3} {
+		bytes := 0.0
+		for _, x := range plan.Layouts(compiledFor(t, projected, ranks).Plan) {
+			if bytes += x.Bytes; x.Op == "trsm" && !strings.HasPrefix(x.Where, "ranks 0") {
+				t.Errorf("%d ranks: %s lies on %s", ranks, x.Op, x.Where)
+			}
 		}
-		if x.Op == "lay" && x.Bytes > 30*8*1536*1536*0.7 {
-			t.Errorf("%v bytes of factors are sent, though each rank adds its own rows alone", x.Bytes)
+		if most := float64(31 * (48 + 21) * tile * (ranks - 1)); bytes > most {
+			t.Errorf("%d ranks send %v bytes of a decomposition by projections, not %v", ranks, bytes, most)
+		}
+		sent, messages := 0.0, 0.0
+		for _, x := range plan.Layouts(compiledFor(t, text, ranks).Plan) {
+			one := strings.HasPrefix(x.Where, "ranks 0")
+			if (x.Op == "potrf" || x.Op == "trsm" || x.Op == "gemm" || x.Op == "syrk") && !one || x.Op == "lay" && x.Where != "rows" {
+				t.Errorf("%d ranks: %s lies on %s", ranks, x.Op, x.Where)
+			}
+			if x.Rounds > 1 {
+				sent, messages = sent+x.Bytes, messages+float64(x.Messages)
+			}
+		}
+		if most := float64(30 * 36 * tile * (ranks - 1)); sent > most {
+			t.Errorf("%d ranks send %v bytes, and all tiles to all ranks are %v", ranks, sent, most)
+		}
+		if most := 30 * (36*2 + 3) * float64(ranks-1) * 1.1; messages > most { // an empty one for each tile, and states
+			t.Errorf("%d ranks send %v messages, not %v", ranks, messages, most)
+		}
+	}
+}
+
+// Ranks share the rows of a system that is solved from the right: as a whole, and in a factorisation
+// by slices in each round.
+func TestSolvesByRows(t *testing.T) {
+	blocked := `fn trail(X, b) {
+  P = trsm(potrf(X[0..b, 0..b]), X[b..X.rows, 0..b])
+  (P, X[b..X.rows, b..X.rows] - P @ t(P))
+}
+iterate A = rand_spd(%[1]d, seed = 7), s = 0.0 times 9 {
+  P, X = trail(A, %[2]d)
+  Q, Y = trail(X, %[2]d)
+  next s = s + sum(P) + sum(Q) + sum(potrf(Y))
+  next A = A * 1.001
+}
+emit s`
+	list := []spreadProgram{
+		{"lower", "L = potrf(rand_spd(6, seed = 1))\nemit trsm(L, rand(70, 6, seed = 2))\nemit sum(trsm(L, rand(23, 6, seed = 3) + 1))", 3, 0},
+		{"upper", "U = upper(rand(6, 6, seed = 1)) + 4 * eye(6)\nX = trsm_upper(U, rand(29, 6, seed = 2))\nemit X\nemit colsum(X * 2)", 3, 0},
+		{"f32", "L = f32(potrf(rand_spd(6, seed = 1)))\nemit trsm(L, f32(rand(70, 6, seed = 2)))", 1, 0},
+		{name: "slices", text: fmt.Sprintf(blocked, 24, 8), shares: 4},
+	}
+	spreadAlike(t, list)
+	sendsAsPredicted(t, []spreadProgram{list[0], list[3]})
+	for _, text := range []string{fmt.Sprintf(blocked, 1536, 384), "L = potrf(rand_spd(300, seed = 1))\nemit sum(trsm(L, rand(20000, 300, seed = 2)))"} {
+		for _, x := range plan.Layouts(compiledFor(t, text, 3).Plan) {
+			if x.Op == "trsm" && x.Where != "rows" && x.Pieces == 1 {
+				t.Errorf("%s lies on %s in\n%s", x.Op, x.Where, text)
+			}
 		}
 	}
 }

@@ -6,6 +6,7 @@
 //	rows.go halo.go index.go  which rows of its operands a rank reads: its own, neighbours, rows by index
 //	fetch.go loose.go         rows that only the run knows: rows by number, and chosen rows
 //	reduce.go chain.go        states of reductions that ranks merge; sums from panel to panel
+//	apart.go                  whole nodes of a region, each on one rank
 //	sparse.go relay.go        sparse matrices by rows; rounds that ranks run in turns
 //	sorts.go cost.go          parts of sorts; the cost of messages
 //	inparts.go again.go       loops over rows that read their files part by part, also in rounds

@@ -223,8 +223,10 @@ func (g *Gathered) Window(rank, ranks int) (lo, hi int) {
 // rows returns the rows that the rank from has and the rank to needs.
 func (g *Gathered) rows(from, to, ranks int) (out []Range) {
 	lo, hi := g.Window(from, ranks)
-	if g.all {
+	if g.all && lo < hi {
 		return []Range{{lo, hi}}
+	} else if g.all {
+		return nil
 	}
 	for _, r := range g.needs[to] {
 		if r = (Range{max(r.From, lo), min(r.To, hi)}); r.From < r.To {
