@@ -175,6 +175,25 @@ func TestNumberedRows(t *testing.T) {
 	}
 }
 
+// Rows of several matrices that one column numbers have the same lists.
+func TestListsOfNumberedRows(t *testing.T) {
+	text := "A = rand(60, 1, seed = 1)\nB = A * 2 - rand(60, 3, seed = 2)\np = argsort(A - B[:, 1])\nemit colsum(take(A, p)[3.., :])\nemit colsum(take(B, p)[9.., :])\nemit sum(B[p, 2] * A)"
+	spreadAlike(t, []spreadProgram{{"two matrices", text, 1, 0}})
+	c, err := compileTiny(tinyTable(t), text, 3, false, apart)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists := 0
+	for i := range c.Plan.Graph.Nodes {
+		if c.Plan.Graph.Nodes[i].Op.Name == "sp.touched" {
+			lists++
+		}
+	}
+	if n := fetchesIn(c.Plan.Graph); lists != 1 || n < 3 { // one of the sort
+		t.Errorf("%d lists for %d gathers with lists in\n%s", lists, n, c.Plan.Graph)
+	}
+}
+
 // numberedProgramsOf is numberedPrograms with so many sparse matrices that are brought together.
 func numberedProgramsOf(collects int) (list []spreadProgram) {
 	for _, p := range numberedPrograms {

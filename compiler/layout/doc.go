@@ -8,7 +8,7 @@
 //	reduce.go chain.go        states of reductions that ranks merge; sums from panel to panel
 //	apart.go                  whole nodes of a region, each on one rank
 //	sparse.go relay.go        sparse matrices by rows; rounds that ranks run in turns
-//	sorts.go cost.go          parts of sorts; the cost of messages
+//	sorts.go cost.go          parts of sorts, elements by their order; the cost of messages
 //	inparts.go again.go       loops over rows that read their files part by part, also in rounds
 //
 // The layout changes no byte of a result. It would be wrong for a node with an effect to run on all

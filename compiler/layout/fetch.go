@@ -106,8 +106,22 @@ func (x *spreadGraph) numbered(id, s ir.ID, all bool) ir.ID {
 	if of := x.unit[t.Rows]; of.I > 1 || len(of.L) > 0 {
 		attrs = attrs.With("of", of)
 	}
-	take := x.typed(s, x.table.Must("sp.touched"), x.sharing(attrs, shared, unit), from)
-	return x.fetch(id, rows, take, x.collected(s, take))
+	key := numbering{s, t.Rows, all}
+	l, ok := x.numbers[key]
+	if !ok {
+		l.take = x.typed(s, x.table.Must("sp.touched"), x.sharing(attrs, shared, unit), from)
+		l.give = x.collected(s, l.take)
+		x.numbers[key] = l
+	}
+	return x.fetch(id, rows, l.take, l.give)
+}
+
+// numbering is what lists of numbered rows depend on: the old node with the numbers, the rows of the
+// matrix, and whether a rank needs the rows of all numbers.
+type numbering struct {
+	s    ir.ID
+	rows int
+	all  bool
 }
 
 // first returns the new node with the number of the first row of a.
@@ -409,92 +423,4 @@ func (x *spreadGraph) window(id, from ir.ID, unit op.Val) ir.ID {
 	cuts := x.typed(id, x.table.Must("order.cuts"), op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, step), x.gatherOf(id, nil, near), found)
 	fetch := op.MakeAttrs(op.Attr{Name: plan.Fetch, Val: op.Int(1 + rows*(x.ranks-1)/x.ranks)}, op.Attr{Name: plan.Unit, Val: unit})
 	return x.typed(id, x.table.Must(n.Op.Order.Of), share(by), x.gatherOf(id, fetch, own, cuts), cuts)
-}
-
-// selectPlaces returns the places that a row with a Select needs of each list, the length of a list,
-// and the number of lists.
-func selectPlaces(g *ir.Graph, id ir.ID) (places []int, n, lists int) {
-	d, from := g.Nodes[id].Op, g.Type(g.In(id)[0])
-	n, lists = from.Count(), 1
-	if d.Select.Columns {
-		n, lists = from.Rows, from.Cols
-	}
-	return d.Select.Places(g.Nodes[id].Attrs, n), n, lists
-}
-
-// selectBits is the widths of the digits by which keys of 64 bits are told apart, the highest digit
-// first.
-var selectBits = []int{11, 11, 9, 9, 8, 8, 8}
-
-// selectBytes is the size of the counts of all digits for one place. selectExchanges is how often ranks
-// exchange something: a sample, counts by intervals, and counts of each digit.
-const selectBytes, selectExchanges = 8 * (2<<11 + 2<<9 + 3<<8), 2 + 7
-
-// selectReads returns the reads of an operator that selects elements by their order (op.Selection).
-func (s *spreader) selectReads(g *ir.Graph, id ir.ID, partial []bool) (reads []rowReads, why string) {
-	if g.Nodes[id].Op.Select == nil {
-		return nil, elsewise
-	}
-	from := g.Type(g.In(id)[0])
-	if !nodes.Dividable(from) || from.Rows < s.ranks {
-		return s.inMessages(g, id, nil, false)
-	}
-	reads = []rowReads{s.ownRows(from.Rows)}
-	return s.inMessages(g, id, reads, s.countsLess(g, id) && (partial[0] || from.Count() >= selectExchanges*GatherSpreads*s.from))
-}
-
-// countsLess reports whether the counts by which ranks select elements of a matrix have fewer bytes
-// than its rows.
-func (s *spreader) countsLess(g *ir.Graph, id ir.ID) bool {
-	places, _, lists := selectPlaces(g, id)
-	return s.from == 1 || selectBytes*len(places)*lists*s.ranks <= g.Type(g.In(id)[0]).Bytes()
-}
-
-// selected makes the new nodes of a row that selects elements by their order.
-func (x *spreadGraph) selected(id ir.ID, reads []rowReads) {
-	n, from := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0])
-	places, count, lists := selectPlaces(x.old, id)
-	unit := x.unit[from.Rows]
-	share := func(a *op.Attrs) *op.Attrs { return x.sharing(a, from.Rows, unit) }
-	if unit.Kind == op.NoVal {
-		unit = op.Int(1)
-	}
-	found := x.keysAt(id, x.reach(x.old.In(id)[0], reads[0]), places, lists, op.Attr{Name: "step", Val: unit}, share)
-	x.to[id] = x.typed(id, x.table.Must(n.Op.Select.Of), n.Attrs.With("n", op.Int(count)).With("elem", op.Str(from.Elem.String())), found)
-	x.saved += x.spared(x.workOf(x.old, id))
-}
-
-// keysAt returns the new node with the keys at places of the lists of old node id, in the rows that
-// each rank has of the new node in. share adds which rows these are, and draws tells of how many
-// elements a sample is. at has the places if only the run tells them (op.Selection.At).
-func (x *spreadGraph) keysAt(id, in ir.ID, places []int, lists int, draws op.Attr, share func(a *op.Attrs) *op.Attrs, at ...ir.ID) ir.ID {
-	columns, where := op.Attr{Name: "columns", Val: op.Bool(x.old.Nodes[id].Op.Select.Columns)}, op.Attr{Name: "places", Val: op.Ints(places...)}
-	made := func(name string, attrs *op.Attrs, in ...ir.ID) ir.ID {
-		return x.typed(id, x.table.Must(name), attrs, append(in, at...)...)
-	}
-	sample := made("select.sample", x.sharing(op.MakeAttrs(columns, draws), x.ranks, op.Val{}), in)
-	near := made("select.near", share(op.MakeAttrs(columns, where)), in, x.gatherOf(id, nil, sample))
-	tally := op.MakeAttrs(where, op.Attr{Name: "lists", Val: op.Int(lists)}, op.Attr{Name: plan.Shared, Val: op.Int(x.ranks)}) // its rows are places
-	within := x.narrowed(id, places, x.typed(id, x.table.Must("select.tally"), tally, near), at...)
-	return x.digits(id, places, []ir.ID{within}, func(shift, bits int, found []ir.ID) ir.ID {
-		return made("select.count", share(op.MakeAttrs(columns, where).With("shift", op.Int(shift)).With("bits", op.Int(bits))), in, near, found[0])
-	}, at...)
-}
-
-// narrowed returns the new node that finds a digit of the keys at places from what each rank has
-// counted of it. found is the digits before, if there are some, and then at (see keysAt).
-func (x *spreadGraph) narrowed(id ir.ID, places []int, counts ir.ID, found ...ir.ID) ir.ID {
-	all := x.typed(id, x.table.Must("counts.join"), op.MakeAttrs(op.Attr{Name: plan.Stacked, Val: op.Int(x.ranks)}), counts)
-	return x.typed(id, x.table.Must("select.narrow"), op.MakeAttrs(op.Attr{Name: "places", Val: op.Ints(places...)}), append([]ir.ID{all}, found...)...)
-}
-
-// digits makes the nodes that find keys at places, digit by digit, from the counts that each rank has
-// of a digit of those that have the digits found. at is as for keysAt.
-func (x *spreadGraph) digits(id ir.ID, places []int, found []ir.ID, counts func(shift, bits int, found []ir.ID) ir.ID, at ...ir.ID) ir.ID {
-	shift := 64
-	for _, bits := range selectBits {
-		shift -= bits
-		found = []ir.ID{x.narrowed(id, places, counts(shift, bits, found), append(found, at...)...)}
-	}
-	return found[0]
 }

@@ -67,6 +67,7 @@ type spreadGraph struct {
 	vectors  map[ir.ID]vectors         // singular vectors, by the old node of a tall matrix
 	takes    map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists    map[ir.ID]rowLists        // of old sparse matrices
+	numbers  map[numbering]rowLists    // of old columns with numbers of rows
 	loose    map[ir.ID]ir.ID           // of old nodes with rows that the run chooses: the old node that chooses them
 	counts   map[ir.ID]ir.ID           // of old nodes that choose rows: how many, on all ranks
 	together map[looseFor]ir.ID        // the rows of all ranks of an old node with such rows
@@ -88,7 +89,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
 		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{}, vectors: map[ir.ID]vectors{},
-		takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{},
+		takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, numbers: map[numbering]rowLists{},
 		loose: map[ir.ID]ir.ID{}, counts: map[ir.ID]ir.ID{}, together: map[looseFor]ir.ID{},
 	}
 	x.g.CopyTables(g)

@@ -219,11 +219,12 @@ type fetch struct {
 
 // resending is the state of the messages to or from another rank.
 type resending struct {
-	last  []byte  // the rows of the last message, if the next one may have only the changed ones
-	bytes int     // of all rows
-	full  int     // messages in a row with all rows; 1 after one with changed rows
-	at    []int32 // positions of the changed rows
-	some  []byte  // memory of messages with changed rows
+	last   []byte  // the rows of the last message, if kept is set
+	kept   bool    // the next message may have only the changed rows
+	sample []byte  // some rows of the last message; nil: there was none
+	bytes  int     // of all rows
+	at     []int32 // positions of the changed rows
+	some   []byte  // memory of messages with changed rows
 }
 
 // clearance counts this rank's tasks that must succeed before a node of another rank shows

@@ -8,8 +8,9 @@ package local
 // half as long as a message with all rows, so its length tells which it is. Rows are compared by their
 // bits.
 //
-// If most values change, comparing is in vain. So the sender looks at a sample of the rows first. Both
-// ranks count the messages with all rows, and after some of them compare only in every fourth round.
+// If most values change, comparing and keeping rows are in vain. So both ranks look at a sample of the
+// rows of each message. They keep the rows of the first message, and of one that has at least an eighth
+// of the sample in common with the message before.
 
 import (
 	"encoding/binary"
@@ -25,14 +26,37 @@ const smallest = 1 << 10
 // only the changed ones.
 func (x *resending) begin(bytes int) bool {
 	if x.bytes != bytes { // the list is another one
-		x.bytes, x.full = bytes, 0
+		x.bytes, x.kept, x.sample = bytes, false, nil
 	}
-	return x.due()
+	return x.kept
 }
 
-// due reports whether the next message may have only the changed rows.
-func (x *resending) due() bool {
-	return x.bytes >= smallest && x.full > 0 && (x.full < 8 || x.full%4 == 0)
+// sampled is the number of rows in a sample.
+const sampled = 64
+
+// compare takes a sample of the rows of a message. It returns how many of them are as in the message
+// before, and whether the ranks keep the rows. rows lists the rows of from; nil: all of them. A row has
+// size bytes.
+func (x *resending) compare(from []byte, rows []int32, size int) (same int, keep bool) {
+	if x.bytes < smallest {
+		return 0, false
+	}
+	first := x.sample == nil
+	if first {
+		x.sample = make([]byte, sampled*size)
+	}
+	for s := range uint64(sampled) {
+		k := int(uint64(uint32(s*2654435769)) * uint64(x.bytes/size) >> 32) // scattered, because changes may be regular
+		if rows != nil {
+			k = int(rows[k])
+		}
+		last, now := x.sample[int(s)*size:][:size], from[k*size:]
+		if string(last) == string(now[:size]) {
+			same++
+		}
+		copy(last, now)
+	}
+	return same, first || 8*same >= sampled
 }
 
 // inRounds reports whether gather g may run more than once.
@@ -45,18 +69,22 @@ func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rou
 	if all {
 		n, rows = len(matrix), nil
 	}
-	if rounds && x.begin(n) {
-		return x.changes(matrix, rows, size), true
+	some = rounds && x.begin(n)
+	if rounds {
+		var same int
+		// Only about a third of all rows may differ if a message with the changed ones is to be shorter.
+		if same, x.kept = x.compare(matrix, rows, size); some && 2*same >= sampled {
+			return x.changes(matrix, rows, size), true
+		}
 	}
-	x.full++
 	switch {
 	case !all:
 		pack(room(&x.last, n), matrix, rows, size)
-		return x.last, false
-	case rounds && x.due():
+		return x.last, some
+	case x.kept:
 		copy(room(&x.last, n), matrix)
 	}
-	return matrix, false
+	return matrix, some
 }
 
 // changes updates x.last and returns the message: the changed rows, or all if too many have changed.
@@ -64,15 +92,11 @@ func (x *resending) message(matrix []byte, rows []int32, all bool, size int, rou
 func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 	count, most := x.bytes/size, (x.bytes/2-8)/(size+4)
 	x.at = x.at[:0]
-	if mostDiffer(x.last, from, rows, count, size) {
-		most = 0
-	}
 	for k := 0; ; {
 		if k = differs(x.last, from, rows, k, count, size); k == count {
 			break
 		}
 		if len(x.at) >= most {
-			x.full++
 			if rows == nil {
 				copy(x.last[k*size:], from[k*size:])
 			} else {
@@ -95,10 +119,8 @@ func (x *resending) changes(from []byte, rows []int32, size int) []byte {
 		k++
 	}
 	if len(x.at) > most {
-		x.full++
 		return x.last
 	}
-	x.full = 1
 	b := binary.LittleEndian.AppendUint32(x.some[:0], uint32(len(x.at)))
 	for _, k := range x.at {
 		b = binary.LittleEndian.AppendUint32(b, uint32(k))
@@ -132,22 +154,6 @@ func (x *resending) update(from []uint64, rows []int32, lo, hi int) {
 		n += int((changed | -changed) >> 63)
 	}
 	x.at = at[:n]
-}
-
-// sampled is the number of rows in a sample.
-const sampled = 64
-
-// mostDiffer reports whether more than half of the rows of a sample differ from those of last. Only
-// about a third of all rows may differ if a message with the changed ones is to be shorter.
-func mostDiffer(last, from []byte, rows []int32, count, size int) bool {
-	different := 0
-	for s := range uint64(sampled) {
-		k := int(uint64(uint32(s*2654435769)) * uint64(count) >> 32) // scattered, because changes may be regular
-		if differs(last, from, rows, k, k+1, size) == k {
-			different++
-		}
-	}
-	return 2*different > sampled
 }
 
 // differs returns the first position, from k on, whose row differs from that of last; count if there is
@@ -190,14 +196,14 @@ func (f *fetch) complete(size int, landed func(r int) bool) {
 				x.at = append(x.at, int32(binary.LittleEndian.Uint32(at[4*i:])))
 			}
 			unpack(x.last, rows, x.at, size)
-			if x.full = 1; landed(r) {
+			if _, x.kept = x.compare(x.last, nil, size); landed(r) {
 				f.Take[r] = x.last
 			} else {
 				copy(all, x.last)
 			}
 			continue
 		}
-		if x.full++; !x.due() {
+		if _, x.kept = x.compare(all, nil, size); !x.kept {
 		} else if landed(r) {
 			x.last, f.landed[r] = all, x.last
 		} else {

@@ -69,6 +69,11 @@ func TestMostRowsChange(t *testing.T) {
 			matrix[i*size]++
 		}
 		m, some := sent.message(matrix, nil, true, size, true)
+		if x.every == 1 { // no rank keeps such rows, and the next message is not compared
+			if again, some := sent.message(matrix, nil, true, size, true); some || &again[0] != &matrix[0] || &m[0] != &matrix[0] {
+				t.Errorf("rows that all change: the next message is compared: %v", some)
+			}
+		}
 		if len(sent.at) < x.compared || len(sent.at) > x.compared+atOnce || !some || (len(m) == len(matrix)) != (x.every < 4) {
 			t.Errorf("every row of %d changes: %d rows are in the list of changed ones, want %d; message of %d bytes", x.every, len(sent.at), x.compared, len(m))
 		}
@@ -110,7 +115,7 @@ func BenchmarkChangedRows(b *testing.B) {
 				for i := 0; i < n; i += every {
 					matrix[i*size]++
 				}
-				sent.full = 1 // it compares in every round
+				sent.kept = true // it compares in every round
 				if m, _ := sent.message(matrix, rows, false, size, true); (len(m) == len(rows)*size) != (every == 3) {
 					b.Fatal(len(m))
 				}
