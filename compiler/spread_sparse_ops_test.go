@@ -151,6 +151,29 @@ func TestChainsAtEntriesOnRanks(t *testing.T) {
 	}
 }
 
+// Ranks share the rows of a product of a dense matrix and a sparse one, and the columns if there are few
+// rows. They do not bring the dense matrix together.
+func TestDenseTimesSparseOnRanks(t *testing.T) {
+	table := tinyTable(t)
+	for _, text := range []string{
+		"X = rand(60, 8, seed = 1) * 2\nS = rand_sparse(8, 5, 0.4, seed = 2)\nY = X @ S\nemit colsum(Y)\nemit max(Y - X[:, 0])\n",
+		"X = rand(60, 8, seed = 1)\nS = rand_sparse(8, 5, 0.4, seed = 2)\niterate Z = zeros(60, 5), r = 0 times 4 {\n  next Z = Z * 0.5 + (X + r) @ S\n  next r = r + 1\n}\nemit Z\n",
+		"W = rand(60, 3, seed = 1)\nS = rand_sparse(60, 40, 0.1, seed = 2)\niterate V = W times 3 {\n  H = t(V) @ S\n  next V = S @ t(H) / 9 + V\n}\nemit V\n",
+	} {
+		c, err := compiledOnce(table, text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		met := map[string]bool{}
+		if sharedOperators(c.Plan.Graph, met); !met["sp.matmul"] || fetchesIn(c.Plan.Graph) > 0 && !strings.Contains(text, "t(V)") {
+			t.Errorf("ranks share %v and bring rows together in\n%s", slices.Sorted(maps.Keys(met)), text)
+		}
+		if _, err := (runs{{1, 1, nil, false, ""}, {3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, apart, false, ""}}).differ(table, text); err != nil {
+			t.Errorf("%v\nin\n%s", err, text)
+		}
+	}
+}
+
 // Each rank reads its own rows of a sparse matrix for the diagonal, so no entries are sent for it.
 func TestDiagonalsOnRanks(t *testing.T) {
 	table := tinyTable(t)

@@ -169,7 +169,7 @@ func (s *spreader) mapsOf(g *ir.Graph, id ir.ID, rows int) []rowMap {
 	n, in := &g.Nodes[id], g.In(id)
 	out := make([]rowMap, len(in))
 	for k := range out {
-		if out[k].whole = true; k > 0 && k == n.Op.ByColumn {
+		if out[k].whole = true; k > 0 && k == n.Op.ByColumn && g.Type(in[k-1]).IsSparse() {
 			out[k].by = 1 + in[k-1]
 		} else if k == 0 && n.Op.Numbers > 0 {
 			if at := s.numbersOf(g, in[n.Op.Numbers], rows); len(at) > 0 && nodes.Dividable(g.Type(in[0])) {

@@ -110,6 +110,11 @@ var conditionWords = map[string]func(x []operand) bool{
 	},
 	// row(x): one line of numbers side by side.
 	"row": func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
+	// flat(x): a few rows that are longer, so that turning them takes little of a product.
+	"flat": func(x []operand) bool {
+		t := x[0].typ
+		return t.IsDense() && t.Known() && t.Rows > 1 && t.Rows <= 64 && t.Rows < t.Cols
+	},
 	// lies(x): one row of several numbers. stays(x): x may be one.
 	"lies":  func(x []operand) bool { return lies(x[0].typ) },
 	"stays": func(x []operand) bool { return !lies(x[0].typ) || !x[0].m.set.upright },

@@ -68,6 +68,16 @@ func products() []Rule {
 				Why: "rows are columns there"}},
 		},
 		{
+			Name:   "turn-flat-product",
+			Sparse: true,
+			Doc: "A product of a dense matrix of a few long rows and a sparse matrix is made as the transpose of the product by columns: each entry of the sparse " +
+				"matrix is read once for all rows, the chains have the same steps, and ranks share the product.",
+			Rewrites: []string{"sp.matmul(x, a) -> t(sp.matmul(sp.t(a), t(x)))"},
+			Where:    []string{"flat(x)", "sparse(a)"},
+			Wrong: []Wrong{{Rewrite: "sp.matmul(x, a) -> t(sp.matmul(a, t(x)))", Where: []string{"sparse(a)"},
+				Why: "rows are columns there"}},
+		},
+		{
 			Name:    "stand-row-product",
 			Upright: true,
 			Doc: "A product that is one row is the transpose of one that is a column, with the same chains. Ranks share the elements of a column, " +

@@ -51,7 +51,10 @@ func sparseMatmul() *op.Def {
 		},
 		Loop: &op.Loop{
 			Rows: func(s *op.Sig, out types.Type) int {
-				if !s.In[0].IsSparse() || !s.In[1].IsDense() {
+				switch {
+				case s.In[0].IsDense() && out.Rows > 1:
+					return out.Rows
+				case s.In[0].IsDense() || !s.In[1].IsDense():
 					return 0
 				}
 				return rowsShared(out)
