@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"flow/compiler"
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -240,6 +241,24 @@ func TestPackedRows(t *testing.T) {
 		}
 		if n := gathersWith(c.Plan.Graph, plan.Packed); n != packed {
 			t.Errorf("%s: %d of %d gathers with lists keep rows where they arrive, not %d", fetchPrograms[k].name, n, fetchesIn(c.Plan.Graph), packed)
+		}
+	}
+}
+
+// Columns of a matrix are renumbered where ranks need some rows of each other, and not where they send
+// all rows to their places.
+func TestPackedWhereSomeRowsArrive(t *testing.T) {
+	for _, x := range []struct {
+		density string
+		packed  int
+	}{{"0.001", 1}, {"0.01", 0}} {
+		text := "S = rand_sparse(2000, 2000, density = " + x.density + ", seed = 3)\niterate Y = rand(2000, 3, seed = 6) times 20 {\n  next Y = S @ Y / 9 + Y\n}\nemit Y"
+		c, ds := compiler.Compile(t.Context(), "x.flow", []byte(text), compiler.Options{Table: tinyTable(t), Ranks: 2, Verify: true, Sizes: nodes.Sizes{Spread: 64}})
+		if ds.HasErrors() {
+			t.Fatal(ds)
+		}
+		if n, fetches := gathersWith(c.Plan.Graph, plan.Packed), fetchesIn(c.Plan.Graph); n != x.packed || fetches == 0 {
+			t.Errorf("density %s: %d of %d gathers with lists keep rows where they arrive, not %d", x.density, n, fetches, x.packed)
 		}
 	}
 }

@@ -198,11 +198,13 @@ const packedEntries = 4
 // gather select rows by the columns of the sparse matrix that has the lists. They read its copy with
 // the columns of packed rows instead. This would be wrong if another gather brought rows of the same
 // matrix meanwhile, in this graph or in a loop that has captured the matrix. A matrix with many more
-// entries than rows arrive in all rounds is not copied.
+// entries than rows arrive in all rounds is not copied, nor one for which ranks send all of their rows
+// to their places.
 func (x *spreadGraph) packs() {
 	rounds := x.rounds(x.around.old, x.loop)
 	for s, l := range x.lists {
-		if e := x.estimates(x.old).Of(s); e.NNZ > packedEntries*rounds*x.touched(s) && x.from > 1 {
+		e, rows := x.estimates(x.old).Of(s), x.touched(s)
+		if x.from > 1 && (e.NNZ > packedEntries*rounds*rows || op.SendsAll(int(rows), (x.ranks-1)*x.old.Type(s).Cols)) {
 			continue
 		}
 		for i := range x.g.Nodes {
