@@ -168,11 +168,11 @@ func crossing(rng *rand.Rand) string {
 }
 
 // squaring draws a program that reduces the square of a sparse matrix, which is dense, multiplies a row
-// and two rows by the matrix, and takes the product with another sparse matrix, and a dense chain, where it has
-// entries itself.
+// and four rows by the matrix, and takes the product with another sparse matrix, and a dense chain,
+// where it has entries itself.
 func squaring(rng *rand.Rand) string {
 	of := []string{"sum", "rowsum", "colsum", "max", "rowmean", "norm", "colcount"}
-	return fmt.Sprintf("S = rand_sparse(%d, %d, 0.4, seed = %d)\nemit %s(S ^ 2)\nemit rand(1, S.rows, seed = 1) @ S\nemit rand(2, S.rows, seed = 4) @ S\n"+
+	return fmt.Sprintf("S = rand_sparse(%d, %d, 0.4, seed = %d)\nemit %s(S ^ 2)\nemit rand(1, S.rows, seed = 1) @ S\nemit rand(4, S.rows, seed = 4) @ S\n"+
 		"emit S * (S @ rand_sparse(S.cols, S.cols, 0.5, seed = 2))\nemit S * abs(rand(S.rows, 1, seed = 1) - rand(1, S.cols, seed = 2))\n"+
 		"emit rowcount(bool(S) and rand(1, S.cols, seed = 3) > 0.5)\nemit rowsum(rand(1, S.cols, seed = 3) > 0.3 and bool(S))\n",
 		2+rng.IntN(9), 2+rng.IntN(9), rng.IntN(100), of[rng.IntN(len(of))])

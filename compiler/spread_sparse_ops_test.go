@@ -151,8 +151,8 @@ func TestChainsAtEntriesOnRanks(t *testing.T) {
 	}
 }
 
-// Ranks share the rows of a product of a dense matrix and a sparse one, and the columns if there are few
-// rows. They do not bring the dense matrix together.
+// Ranks share the rows of a product of a dense matrix and a sparse one, and the columns if there are
+// few rows. They do not bring the dense matrix together.
 func TestDenseTimesSparseOnRanks(t *testing.T) {
 	table := tinyTable(t)
 	for _, text := range []string{

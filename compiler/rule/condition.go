@@ -110,11 +110,10 @@ var conditionWords = map[string]func(x []operand) bool{
 	},
 	// row(x): one line of numbers side by side.
 	"row": func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
-	// flat(x): a few rows that are longer, so that turning them takes little of a product.
-	"flat": func(x []operand) bool {
-		t := x[0].typ
-		return t.IsDense() && t.Known() && t.Rows > 1 && t.Rows <= 64 && t.Rows < t.Cols
-	},
+	// flat(x): a few rows that are longer, so that turning them takes little of a product. low(x): a row, or
+	// so few that only ranks win.
+	"flat": func(x []operand) bool { return lines(x[0].typ, 3, 64) },
+	"low":  func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 || lines(x[0].typ, 2, 2) },
 	// lies(x): one row of several numbers. stays(x): x may be one.
 	"lies":  func(x []operand) bool { return lies(x[0].typ) },
 	"stays": func(x []operand) bool { return !lies(x[0].typ) || !x[0].m.set.upright },
@@ -450,4 +449,9 @@ func madeOf(g *ir.Graph, id ir.ID, depth int, such func(d *op.Def) bool) bool {
 	d := g.Nodes[id].Op
 	return such(d) || depth > 0 && d.Laws.Has(op.Elementwise) &&
 		slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return madeOf(g, x, depth-1, such) })
+}
+
+// lines reports a dense matrix of known size with from to most rows, and more columns.
+func lines(t types.Type, from, most int) bool {
+	return t.IsDense() && t.Known() && t.Rows >= from && t.Rows <= most && t.Rows < t.Cols
 }

@@ -59,12 +59,12 @@ func products() []Rule {
 			Name:   "turn-row-product",
 			Sparse: true,
 			Shared: true,
-			Doc: "A product of a dense row and a sparse matrix is the transpose of a product by the rows of " +
+			Doc: "A product of a dense row, or of two, and a sparse matrix is the transpose of a product by the rows of " +
 				"the transposed matrix: the chains have the same steps. Ranks share these rows, and the transpose is " +
 				"made once if the matrix is the same in all rounds of a loop.",
 			Rewrites: []string{"sp.matmul(x, a) -> t(sp.matmul(sp.t(a), t(x)))"},
-			Where:    []string{"row(x)", "sparse(a)"},
-			Wrong: []Wrong{{Rewrite: "sp.matmul(x, a) -> t(sp.matmul(a, t(x)))", Where: []string{"row(x)", "sparse(a)"},
+			Where:    []string{"low(x)", "sparse(a)"},
+			Wrong: []Wrong{{Rewrite: "sp.matmul(x, a) -> t(sp.matmul(a, t(x)))", Where: []string{"low(x)", "sparse(a)"},
 				Why: "rows are columns there"}},
 		},
 		{
