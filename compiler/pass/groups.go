@@ -150,9 +150,9 @@ func (f *codeGroups) sums(id ir.ID) (grouped, bool) {
 	s, panels := grouped{h: in[0], x: ir.None, panel: f.sizes.Panel}, n.Op == f.table.Must("matmul.panels")
 	switch {
 	case n.Op == f.table.Must("colsum"), n.Op == f.table.Must("sp.colsum"):
-	case n.Op == f.table.Must("sp.matmul") && f.turned(s.h): // sp.tmatmul in a plan by rows
+	case n.Op == f.table.Must("sp.matmul") && f.turned(s.h) && !f.turned(g.In(s.h)[0]): // sp.tmatmul in a plan by rows
 		s = grouped{h: g.In(s.h)[0], x: in[1]}
-	case n.Op == f.table.Must("sp.tmatmul"):
+	case n.Op == f.table.Must("sp.tmatmul") && !f.turned(s.h):
 		s = grouped{h: s.h, x: in[1]}
 	case (n.Op == f.table.Must("matmul") || panels) && n.Attrs.Bool("ta") && !n.Attrs.Bool("tb"):
 		if s.x = in[1]; panels {

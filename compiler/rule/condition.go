@@ -110,8 +110,8 @@ var conditionWords = map[string]func(x []operand) bool{
 	},
 	// row(x): one line of numbers side by side.
 	"row": func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 },
-	// flat(x): a few rows that are longer, so that turning them takes little of a product. low(x): a row, or
-	// so few that only ranks win.
+	// flat(x): a few rows that are longer, so that turning them takes little of a product. low(x): a row,
+	// or so few that only ranks win.
 	"flat": func(x []operand) bool { return lines(x[0].typ, 3, 64) },
 	"low":  func(x []operand) bool { return x[0].typ.IsDense() && x[0].typ.Rows == 1 || lines(x[0].typ, 2, 2) },
 	// lies(x): one row of several numbers. stays(x): x may be one.

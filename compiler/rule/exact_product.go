@@ -39,7 +39,8 @@ func products() []Rule {
 			Alone:  true,
 			Doc: "A product with the transpose of a sparse matrix goes over the matrix as it lies: its rows in order are the steps of each chain in order. " +
 				"That takes about as long as a product with the transpose, which is not made. Ranks make the transpose, because they can share its rows.",
-			Rewrites: []string{"sp.matmul(sp.t(a), b) -> sp.tmatmul(a, b)"},
+			Rewrites: []string{"sp.matmul(sp.t(a), b) -> sp.tmatmul(a, b)", "sp.tmatmul(sp.t(a), b) -> sp.matmul(a, b)"},
+			Where:    []string{"sparse(a)"},
 			Wrong:    []Wrong{{Rewrite: "sp.matmul(sp.t(a), b) -> sp.matmul(a, b)", Why: "rows are columns there"}},
 		},
 		{
@@ -72,7 +73,7 @@ func products() []Rule {
 			Sparse: true,
 			Doc: "A product of a dense matrix of a few long rows and a sparse matrix is made as the transpose of the product by columns: each entry of the sparse " +
 				"matrix is read once for all rows, the chains have the same steps, and ranks share the product.",
-			Rewrites: []string{"sp.matmul(x, a) -> t(sp.matmul(sp.t(a), t(x)))"},
+			Rewrites: []string{"sp.matmul(x, sp.t(a)) -> t(sp.matmul(a, t(x)))", "sp.matmul(x, a) -> t(sp.matmul(sp.t(a), t(x)))"},
 			Where:    []string{"flat(x)", "sparse(a)"},
 			Wrong: []Wrong{{Rewrite: "sp.matmul(x, a) -> t(sp.matmul(a, t(x)))", Where: []string{"sparse(a)"},
 				Why: "rows are columns there"}},
