@@ -65,6 +65,16 @@ func TestFilesInParts(t *testing.T) {
 		// windows are copied
 		{"X = read(\"y.npy\")\nemit X[0..3, :]\nemit X[199990..200000, 1..3]\nemit max(sort(X[100..20000, 2], by = 0)[3..9, :])\nemit colmean(X)", 3, 1, 3600 << 10},
 		{"X = read(\"t.csv\", columns = \"c, a\")\nemit X[70000..70003, :]\nemit count(X > 0.05)", 2, 1, 2100 << 10},
+		// windows that are shifted against each other, and what is beside them
+		{"X = read(\"x.npy\")\nn = nrow(X)\nD = X[1..n, :] - X[0..n-1, :]\nemit colmean(D)\nemit colmax(abs(D))", 2, 1, 3600 << 10},
+		{"X = read(\"t.csv\", columns = \"c, a\")\nn = nrow(X)\nemit count((X[5..n, 0] > X[4..n-1, 0]) and (X[3..n-2, 1] <= X[0..n-5, 1]))", 1, 1, 2100 << 10},
+		{"X = read(\"x.npy\")\nn = nrow(X)\nS = (X[2..n, :] + 2 * X[1..n-1, :] + X[0..n-2, :]) / 4\nemit sum(S[1..n-2, :] - S[0..n-3, :])", 1, 1, 3600 << 10},
+		{"X = read(\"x.npy\")\nemit colmean(X[100000..199000, 1..3])\nA = cbind([X, ones(nrow(X), 1)])\nemit t(A) @ A", 2, 1, 3600 << 10},
+		// elements and rows at numbers of the run
+		{"X = read(\"x.npy\")\nemit X[nrow(X)-1, 2]\nk = argmax(X[:, 1])\nemit X[k, :]\nemit X[k // 2, 0]", 4, 1, 3600 << 10},
+		// bodies over rows: one alone, and nearest centres
+		{"X = read(\"x.npy\")\nr = parfor i in 0..nrow(X) { sqrt(sum(X[i, :] ^ 2)) }\nemit sum(r)\nemit max(r)", 1, 3, 5 << 20},
+		{"X = read(\"x.npy\")\nC = [[0.0, 1, 2], [3, 4, 5]]\nD = parfor i in 0..nrow(X), j in 0..2 { sum((X[i, :] - C[j, :]) ^ 2) }\nemit t(onehot(rowargmin(D), 2)) @ X", 1, 3, 7 << 20},
 		// products: one starts from a matrix that is read in parts, one has a chain on it
 		{"X = read(\"y.npy\")\ny = read(\"x.npy\")\nr = y[:, 0] - X @ seq(1, 6)\nemit sum(r)\nemit norm(r)", 1, 1, 4200 << 10},
 		{"X = read(\"y.npy\")\ny = read(\"x.npy\")\nr = y[:, 0] - X @ (seq(1, 6) / 7)\nemit sum(r)\nemit norm(r)", 1, 1, 4200 << 10},
@@ -92,8 +102,15 @@ func TestFilesInParts(t *testing.T) {
 		}
 	}
 	branch := "X = read(\"t.csv\", columns = \"a, b, c\")\nS = X * 2\nemit sum(S)\nif sum(S) > 0 { emit max(X) }" // needs all of X
-	if _, err := Compile(t.Context(), "a.flow", []byte(branch), CompileOptions{Ranks: 1, Memory: memory.Limit{Bytes: 3600 << 10, By: "this test"}}); err == nil || !strings.Contains(err.Error(), "E605") {
-		t.Errorf("%s\n%v, although a branch needs the whole file", branch, err)
+	far := "X = read(\"x.npy\")\nemit sum(X[100000..200000, :] * X[0..100000, :])"                                // parts would be far from each other
+	columns := "X = read(\"x.npy\")\nemit parfor j in 0..3 { sum(ifelse(X[:, 0] > j, X[:, 1], 0.0)) }"
+	for _, text := range []string{branch, far, columns} {
+		for ranks := range 2 {
+			_, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Ranks: 1 + ranks, Memory: memory.Limit{Bytes: 2400 << 10, By: "this test"}})
+			if err == nil || !strings.Contains(err.Error(), "E605") {
+				t.Errorf("%s\n%d ranks: %v, although it needs the whole file", text, 1+ranks, err)
+			}
+		}
 	}
 }
 
@@ -161,6 +178,10 @@ func TestMistakesReadInParts(t *testing.T) {
 		"X = read(\"good.csv\")\nY = read(\"early.csv\")\nemit sum(X)\nassert sum(X) < 0, \"no\"\nemit sum(Y)",
 		"X = read(\"late.csv\")\nY = read(\"early.csv\")\nr = Y[:, 0] - X @ seq(1, 4)\nemit sum(r)\nemit max(r)",
 		"X = read(\"late.csv\")\nemit X[0..2, :]\nemit colsum(X)",
+		"X = read(\"late.csv\")\nemit X[7, 1]",
+		"X = read(\"early.csv\")\nk = 150000\nemit sum(X[k..k+2, :])",
+		"X = read(\"late.csv\")\nn = nrow(X)\nemit sum(X[1..n, :] - X[0..n-1, :])",
+		"X = read(\"late.csv\")\nk = i64(mean(X[:, 2])) * 40000\nemit X[k, :]",
 		// rounds: none, or one that would fail before it reads the file
 		"emit 7\nX = read(\"late.csv\")\nemit 8\niterate s = 0.0, k = 0 until k >= 0 {\n  next s = sum(X * s)\n  next k = k + 1\n}\nemit s",
 		"X = read(\"late.csv\")\niterate s = 0.0, k = 0 until k >= 2 {\n  assert k < 0, \"no\"\n  next s = sum(X * s)\n  next k = k + 1\n}\nemit s",
@@ -228,6 +249,7 @@ func TestFilesWrittenInParts(t *testing.T) {
 	}{
 		{"X = read(\"x.npy\")\nemit X * 2 - 1 to \"out.npy\"\nemit f32(X) to \"out.f.npy\"\nemit X > 0 to \"out.b.npy\"", 3, 3},
 		{"X = read(\"t.csv\")\nZ = (X - colmean(X)) / colstddev(X)\nemit sum(abs(Z))\nemit Z to \"out.csv\"\nemit rowsum(X) to \"out.tsv\"", 3, 2},
+		{"X = read(\"t.csv\")\nn = nrow(X)\nemit cbind([X, rowsum(X)]) to \"out.csv\"\nemit X[1..n, :] - X[0..n-1, :] to \"out.npy\"", 2, 2},
 		{"X = read(\"t.csv\")\nemit X[:, 1..3] to \"out.csv.gz\"\nemit ones(2, 2) to \"out.csv\"\nemit X + 1 to \"out.csv\"", 2, 2},
 		{"X = read(\"x.npy\")\niterate s = 0.5, k = 0 until k >= 2 {\n  next s = s / 2 + mean(X)\n  next k = k + 1\n}\nemit X * s to \"out.npy\"", 2, 1},
 		{"emit 7\nX = read(\"late.csv\")\nemit X * 2 to \"out.csv\"\nemit 8", 1, 0},
@@ -256,21 +278,27 @@ func TestFilesInPartsTakeLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	limit := memory.Limit{Bytes: 5 << 20, By: "this test"}
-	p, err := Compile(t.Context(), "a.flow", []byte("emit colsum(read(\"x.npy\"))"), CompileOptions{Memory: limit})
-	if err != nil {
-		t.Fatal(err)
-	}
-	debug.FreeOSMemory()
-	const reset = "5" // the peak begins at what is resident now
-	if os.WriteFile("/proc/self/clear_refs", []byte(reset), 0o200) != nil {
-		t.Skip("the system does not tell the peak of resident memory")
-	}
-	before := resident(t, "VmRSS:")
-	if _, err := p.Run(t.Context(), RunOptions{Threads: 2, Memory: limit}); err != nil {
-		t.Fatal(err)
-	}
-	if more := resident(t, "VmHWM:") - before; more > 16<<10 {
-		t.Errorf("%d KiB more are resident", more)
+	for _, text := range []string{
+		"emit colsum(read(\"x.npy\"))",
+		"X = read(\"x.npy\")\nemit sum(X[1..1000000, :] - X[0..999999, :])",
+		"X = read(\"x.npy\")\nd = X - colmean(X)\nemit t(d) @ d",
+	} {
+		p, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Memory: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		debug.FreeOSMemory()
+		const reset = "5" // the peak begins at what is resident now
+		if os.WriteFile("/proc/self/clear_refs", []byte(reset), 0o200) != nil {
+			t.Skip("the system does not tell the peak of resident memory")
+		}
+		before := resident(t, "VmRSS:")
+		if _, err := p.Run(t.Context(), RunOptions{Threads: 2, Memory: limit}); err != nil {
+			t.Fatal(err)
+		}
+		if more := resident(t, "VmHWM:") - before; more > 16<<10 {
+			t.Errorf("%s\n%d KiB more are resident", text, more)
+		}
 	}
 }
 

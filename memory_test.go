@@ -185,7 +185,7 @@ func TestPredictedMemoryAdmits(t *testing.T) {
 			}
 			BoundMemory(memory.Limit{})
 			half := memory.Limit{Bytes: limit.Bytes / 2, By: "this test"}
-			if p, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Ranks: ranks, Memory: half}); err == nil && strings.Contains(text, "a.csv") {
+			if p, err := Compile(t.Context(), "a.flow", []byte(text), CompileOptions{Ranks: ranks, Memory: half}); err == nil && strings.Contains(text, "read(") {
 				if _, err := p.Run(t.Context(), RunOptions{Threads: 1, Memory: half}); err != nil {
 					t.Errorf("%s\n%d ranks, in half of %v: %v", text, ranks, limit, err)
 				}

@@ -21,7 +21,13 @@ import (
 )
 
 // parforLoop is a parfor as a loop over its first index.
-var parforLoop = &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Rows: op.RowsOfResult, Begin: beginParfor}
+var parforLoop = &op.Loop{Space: parforSpace, Group: parforGroup, Points: true, Rows: op.RowsOfResult, Begin: beginParfor,
+	RowsEach: func(c *op.Call) (rows, iterations int) {
+		if c.Attrs.Ints("lo") == nil || c.Attrs.Bool("pairs") {
+			return 0, 0
+		}
+		return 1, 1
+	}}
 
 // indexSpace is the points of a parfor: index d goes lo, lo + by, .. for n values. The first lead
 // inputs are bounds.

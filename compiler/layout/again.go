@@ -40,7 +40,7 @@ func againInParts(r *ir.Region, owner []int32, table *op.Table, bodies bool) (*i
 		}
 		names, parts := strings.Fields(n.Attrs.Str("fold")), readers[id]
 		switch ofFile := slices.ContainsFunc(g.In(id), func(x ir.ID) bool { return file[x] }); {
-		case bodies && ofFile && n.Region != nil && !n.IsChain() && n.Op.Control == 0 && n.Op.Loop != nil:
+		case bodies && ofFile && n.Region != nil && !n.IsChain() && n.Op.Control == 0 && n.Op.Role != op.Points && n.Op.Loop != nil:
 			outer := c.G.Len()
 			made := c.G.Splice(n.Region, c.In(id), n.Call)
 			for k := outer; k < c.G.Len(); k++ {

@@ -188,26 +188,43 @@ func (f *inParts) wholeFor(r ir.ID, members []ir.ID, parts map[ir.ID]bool) {
 	}
 }
 
-// aligned reports for each input of node id whether the node reads it row by row. Such an input has
-// that many rows.
+// aligned reports for each input of node id whether the node reads it row by row: as many rows as its
+// own, or consecutive rows (fixed).
 func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
 	n, in := &f.g.Nodes[id], f.g.In(id)
 	var reads []rowReads
-	if d := n.Op; n.Region == nil && (d.Role == op.Slices || d.Writes != nil || d.Fold != op.NoFold && len(in) == 1 || stated(d) || n.Attrs.Int("panel") > 0) {
+	fixed := f.fixed(id)
+	if d := n.Op; n.Region == nil && (d.Writes != nil || d.Fold != op.NoFold && len(in) == 1 || stated(d) || n.Attrs.Int("panel") > 0) {
 		reads = slices.Repeat([]rowReads{f.s.ownRows(rows)}, len(in))
-	} else {
+	} else if !fixed {
 		reads = f.s.readsOf(f.g, id, rows)
 	}
 	own, out := f.s.windows(rows), map[ir.ID]bool{}
 	for k, x := range in {
-		r := &reads[k]
-		is := f.g.Type(x).IsDense() && f.g.Type(x).Rows == rows && !r.whole && !r.turned && r.by == 0 && len(r.at) == 0 && slices.EqualFunc(r.rows, own, slices.Equal)
+		is := fixed && k == 0
+		if !fixed {
+			r := &reads[k]
+			is = f.g.Type(x).IsDense() && f.g.Type(x).Rows == rows && !r.whole && !r.turned && r.by == 0 && len(r.at) == 0 && slices.EqualFunc(r.rows, own, slices.Equal)
+		}
 		if was, ok := out[x]; ok {
 			is = is && was
 		}
 		out[x] = is
 	}
 	return out
+}
+
+// fixed reports whether node id reads so many consecutive rows of a matrix: a window, or an element.
+// Windows of matrices that ranks share come from exchanges, which take whole matrices.
+func (f *inParts) fixed(id ir.ID) bool {
+	n, t := &f.g.Nodes[id], f.g.Type(id)
+	if n.Op.RowsRead == nil || !t.IsScalar() && !(t.IsDense() && t.Known()) {
+		return false
+	}
+	from := f.g.In(id)[0]
+	r, of := n.Op.RowsRead(n.Attrs), f.g.Type(from)
+	return r.EndArg == 0 && !r.All && of.IsDense() && of.Known() &&
+		(f.g.Nodes[from].Attrs.Int(plan.Shared) == 0 || len(f.readers[id]) == 0 || n.Op.Look != nil && t.Rows == of.Rows)
 }
 
 // call returns a call of node id whose operands have shapes and no elements. It returns nil if a
@@ -239,8 +256,8 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	n := &f.g.Nodes[id]
 	l := n.Op.Loop
 	writes := n.Op.Writes != nil && n.Op.Parts(n.Attrs)
-	window := f.window(id) || writes // an iteration is a row
-	if !window && (l == nil || l.RowsEach == nil || f.whole[id] || !n.Op.Laws.Has(op.Pure)) || n.Op.Reads != nil || nodes.Sent(f.g, id) || n.Attrs.Int("keep") > 0 {
+	fixed := f.fixed(id) && (n.Attrs.Int(plan.Shared) > 0 || f.g.Nodes[f.g.In(id)[0]].Attrs.Int(plan.Shared) == 0)
+	if !writes && !fixed && (l == nil || l.RowsEach == nil || f.whole[id] || !n.Op.Laws.Has(op.Pure)) || n.Op.Reads != nil || nodes.Sent(f.g, id) || n.Attrs.Int("keep") > 0 {
 		return nil
 	}
 	rows := 0
@@ -253,8 +270,15 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	if rows < trialRanks || c == nil {
 		return nil
 	}
-	each, per, leaf := 1, 1, 1
-	if !window {
+	each, per, leaf := 1, 1, 1 // a row
+	switch {
+	case fixed && n.Attrs.Int(plan.Shared) > 0: // all rows (sinkFiles)
+	case fixed && n.Op.Look != nil:
+		rows = f.g.Type(id).Rows
+	case fixed:
+		rows = n.Op.RowsRead(n.Attrs).Count
+		each = rows
+	case !writes:
 		if each, per = l.RowsEach(c); each == 0 || per == 0 {
 			return nil
 		}
@@ -263,12 +287,20 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 			return nil
 		}
 	}
-	members := f.members(id, rows)
-	row, all := 0, 0 // bytes
+	members, spread := f.members(id, rows)
+	row, all := 0, 0 // bytes of a row that a part has, and of all matrices
+	of := func(m ir.ID) int { return f.g.Type(m).Bytes() / f.g.Type(m).Rows }
+	var small []ir.ID // that only others are made of
 	for _, m := range members {
-		if f.g.Nodes[m].Op.Look == nil {
-			t := f.g.Type(m)
-			row, all = row+t.Bytes()/rows, all+t.Bytes()
+		if f.g.Nodes[m].Op.Look != nil {
+			continue
+		}
+		if all += f.g.Type(m).Bytes(); !f.reads(id, m, members) {
+			small = append(small, m)
+			continue
+		}
+		if row += of(m); spread[m] > 0 { // the part before has some of its rows
+			row += of(m)
 		}
 	}
 	if all == 0 {
@@ -280,11 +312,18 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 			part = (part + by - 1) / by * by
 		}
 	}
-	if 2*part*each > rows {
+	part = min(part, (rows+each-1)/each)
+	bytes := part * each * row
+	for _, m := range members {
+		if bytes += spread[m] * of(m); slices.Contains(small, m) {
+			bytes += min(part*each, wholePages) * of(m)
+		}
+	}
+	if 2*bytes > all {
 		return nil
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "each", Val: op.Int(each)}, op.Attr{Name: "per", Val: op.Int(per)},
-		op.Attr{Name: "part", Val: op.Int(part)}, op.Attr{Name: "bytes", Val: op.Int(part * each * row)})
+		op.Attr{Name: "part", Val: op.Int(part)}, op.Attr{Name: "bytes", Val: op.Int(bytes)})
 	return &partsLoop{members, withShares(attrs, n.Attrs)}
 }
 
@@ -298,28 +337,42 @@ func withShares(attrs, from *op.Attrs) *op.Attrs {
 	return attrs
 }
 
-// window reports whether node id is a window of a matrix that a loop can copy part by part. Windows of
-// matrices that ranks share come from exchanges, which take whole matrices.
-func (f *inParts) window(id ir.ID) bool {
-	return f.g.Nodes[id].Op.Role == op.Slices && f.g.Type(id).IsDense() && f.g.Type(id).Known() && (f.g.Nodes[f.g.In(id)[0]].Attrs.Int(plan.Shared) == 0 || len(f.readers[id]) == 0)
+// reads reports whether loop id, or a view that it reads, reads member m.
+func (f *inParts) reads(id, m ir.ID, members []ir.ID) bool {
+	return slices.ContainsFunc(f.g.In(id), func(x ir.ID) bool {
+		return x == m || slices.Contains(members, x) && f.g.Nodes[x].Op.Look != nil && f.reads(x, m, members)
+	})
 }
 
-// wholePages is a number of rows that fill whole pages of 4096 bytes, whatever the length of a row.
+// wholePages is a number of rows that fill whole pages of 4096 bytes, whatever the length of a row. A
+// matrix that only other matrices are made of has so many rows at a time.
 const wholePages = 4096
 
-// members returns the nodes that loop id takes into its body, in ascending order: reads of files, views
-// of columns, and chains on them. Each has that many rows. It returns none if there are no files.
-func (f *inParts) members(id ir.ID, rows int) []ir.ID {
+// members returns the nodes that loop id takes into its body, in ascending order: reads of files,
+// windows, and what is made of them row by row. It returns none if there are no files. Row i of the loop
+// may read several rows of a member through windows; spread is how far these are apart, by member.
+func (f *inParts) members(id ir.ID, rows int) (members []ir.ID, spread map[ir.ID]int) {
 	wanted, spoiled := map[ir.ID]bool{}, map[ir.ID]bool{}
-	reads := func(r ir.ID) {
+	down := map[ir.ID][2]int{id: {}} // the first and the last of these rows, less i
+	reads := func(r ir.ID, rows int) {
+		n, by := &f.g.Nodes[r], down[r]
+		if n.Op.Look != nil {
+			at := n.Op.RowsRead(n.Attrs).From
+			by = [2]int{by[0] + at, by[1] + at}
+		}
 		for x, is := range f.aligned(r, rows) {
 			wanted[x] = wanted[x] || is
 			spoiled[x] = spoiled[x] || !is
+			if was, ok := down[x]; ok {
+				down[x] = [2]int{min(was[0], by[0]), max(was[1], by[1])}
+			} else {
+				down[x] = by
+			}
 		}
 	}
-	reads(id)
-	var members []ir.ID
+	reads(id, rows)
 	files := false
+	spread = map[ir.ID]int{}
 	for x := id - 1; x >= 0; x-- {
 		n := &f.g.Nodes[x]
 		if !wanted[x] || spoiled[x] || f.whole[x] || nodes.Sent(f.g, x) || !f.makes(x) {
@@ -328,22 +381,27 @@ func (f *inParts) members(id ir.ID, rows int) []ir.ID {
 		if !slices.ContainsFunc(f.readers[x], func(r ir.ID) bool { return r == id || slices.Contains(members, r) }) {
 			continue
 		}
+		t := f.g.Type(x)
+		spread[x] = down[x][1] - down[x][0]
+		if spread[x]*(t.Bytes()/t.Rows) > f.most {
+			continue
+		}
 		members, files = append(members, x), files || n.Op.Reads != nil
 		if n.Op.Reads == nil {
-			reads(x)
+			reads(x, t.Rows)
 		}
 	}
 	if !files {
-		return nil
+		return nil, nil
 	}
 	slices.Reverse(members)
-	// chains that read no file need not be in the loop
+	// what is made of no file need not be in the loop
 	made := map[ir.ID]bool{}
 	members = slices.DeleteFunc(members, func(x ir.ID) bool {
 		made[x] = f.g.Nodes[x].Op.Reads != nil || slices.ContainsFunc(f.g.In(x), func(y ir.ID) bool { return made[y] })
 		return !made[x]
 	})
-	return members
+	return members, spread
 }
 
 // makes reports whether a loop may make node id in parts.
@@ -354,9 +412,9 @@ func (f *inParts) makes(id ir.ID) bool {
 		return false
 	case n.Op.Reads != nil:
 		return readInParts(n)
-	case n.Op.Role == op.Slices:
-		return f.g.Type(f.g.In(id)[0]).Rows == t.Rows && n.Op.Look != nil
-	case !nodes.Elementwise(n) && n.Op.Along == nil || n.Op.Accum > 0 || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
+	case n.Op.Look != nil:
+		return f.fixed(id)
+	case !n.Op.Laws.Has(op.Pure) || n.Op.Accum > 0 || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
 		return false
 	}
 	c := f.call(id)

@@ -7,6 +7,7 @@ package inout
 import (
 	"errors"
 	"slices"
+	"sync"
 
 	"flow/ir/op"
 	"flow/ir/types"
@@ -79,13 +80,14 @@ func callOf(c *op.Call, a *op.Action) op.Call {
 		Part: c.Part, From: c.From, To: c.To, Env: c.Env, Read: c.Read, Stopped: c.Stopped, Wanted: c.Wanted}
 }
 
-// copied is a loop over the rows of a matrix that copies a window of it.
+// copied is a loop that copies a window. It goes over the rows of the window, or over those of the
+// matrix if ranks share these, as they do to find mistakes in a file.
 type copied struct {
-	of, to *value.Dense // the window, and the result
-	row    int          // the row of the matrix where the window begins
+	of, to *value.Dense
+	row    int // the window begins in this iteration
 }
 
-// Chunk copies those of the rows lo..hi-1 of the matrix that are in the window.
+// Chunk copies those of the rows lo..hi-1 that are in the window.
 func (x *copied) Chunk(_, lo, hi int) error {
 	if lo, hi = max(lo-x.row, 0), min(hi-x.row, x.to.Rows); lo < hi {
 		window.CopyRect(x.to, window.Rect{Row: lo, Rows: hi - lo, Cols: x.to.Cols}, x.of, lo, 0)
@@ -96,23 +98,41 @@ func (x *copied) Chunk(_, lo, hi int) error {
 // End has nothing to do: Chunk completes rows.
 func (x *copied) End() error { return nil }
 
-// made is a matrix that is made in parts.
-type made struct {
-	act  int         // the index of its action
-	call op.Call     // of the action; its result has the memory rows
-	body op.LoopBody // of call
-	rows []byte      // the memory of all rows (memory.Sparse)
-	each int         // bytes of a row
+// alone is a loop of one iteration, which is a call.
+type alone struct{ c *op.Call }
+
+// Chunk runs the call.
+func (x *alone) Chunk(_, _, _ int) error { return x.c.Def.Kernel(x.c) }
+
+// End has nothing to do: the call has its result.
+func (x *alone) End() error { return nil }
+
+// firstRow returns the first row of operand 0 that a call reads (op.Def.RowsRead). A number that
+// subscripts cannot have is brought into the range of the rows: the call fails because of it.
+func firstRow(c *op.Call) int {
+	r := c.Def.RowsRead(c.Attrs)
+	if r.FromArg == 0 {
+		return r.From
+	}
+	rows := c.Dense(0).Rows
+	at := c.Scalar(r.FromArg).I
+	if at < 0 {
+		at += int64(rows)
+	}
+	return int(max(0, min(at, int64(rows-r.Count))))
 }
 
 // partsRun is one execution of the loop.
 type partsRun struct {
 	c, last    *op.Call
 	made       []*made
+	reads      []rowsFrom // what the loop reads of them
 	body       op.LoopBody
 	start      *value.Dense // the matrix that the result starts from (op.Def.Accum); nil: there is none
 	rows, each int
 	part, per  int
+	lock       sync.Mutex // of the states of blocks
+	settled    sync.Cond  // some block is there
 }
 
 func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
@@ -120,12 +140,14 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 	end := lastOf(b)
 	last := callOf(c, &b.Acts[end])
 	x := &partsRun{c: c, last: &last, rows: c.Attrs.Int("rows"), each: c.Attrs.Int("each"), part: c.Attrs.Int("part"), per: c.Attrs.Int("per")}
+	x.settled.L = &x.lock
 	defer func() {
 		if err != nil {
 			x.Quit()
 		}
 	}()
 	registers := append(slices.Clone(c.In), make([]value.Value, len(b.Acts))...)
+	from := make([]rowsFrom, len(registers))
 	for k := range b.Acts[:end+1] {
 		a := &b.Acts[k]
 		call := &last
@@ -133,16 +155,32 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 			made := callOf(c, a)
 			call = &made
 		}
+		var reads []rowsFrom
 		for _, r := range a.Args {
 			call.In = append(call.In, registers[r])
+			if f := from[r]; f.of != nil && !slices.Contains(reads, f) {
+				reads = append(reads, f)
+			}
+		}
+		if a.Def.RowsRead != nil && len(reads) > 0 && (k < end || !c.Part) {
+			reads[0].down += firstRow(call)
 		}
 		if k == end {
+			x.reads = reads
 			break
 		}
-		if registers[len(c.In)+k], err = x.make(k, call, workers); err != nil {
+		at := len(c.In) + k
+		if registers[at], err = x.make(k, call, workers); err != nil {
 			return nil, a.Failed(k, err)
 		}
+		if a.Def.Look != nil {
+			from[at] = reads[0]
+			continue
+		}
+		m := x.made[len(x.made)-1]
+		m.reads, from[at] = reads, rowsFrom{of: m}
 	}
+	x.cut()
 	x.lend(b, end)
 	if n := last.Def.Accum; n > 0 {
 		x.start = last.Dense(n - 1)
@@ -150,12 +188,18 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 	switch {
 	case last.Def.Look != nil:
 		of, err := last.Def.Look(&last)
-		x.body = &copied{of: of, to: last.Result(), row: int(last.Attrs.Ints("at")[0])}
+		body := &copied{of: of, to: last.Result()}
+		if x.body = body; c.Part {
+			body.row = firstRow(&last)
+		}
 		return x, err
 	case last.Def.Writes != nil:
 		if x.body, err = last.Def.Writes(&last); err != nil {
 			return nil, x.first(len(x.made), err)
 		}
+		return x, nil
+	case last.Def.RowsRead != nil:
+		x.body = &alone{&last}
 		return x, nil
 	case last.Def.Loop == nil:
 		return nil, errors.New("BUG: inparts ends with " + last.Def.Name + ", which is no loop")
@@ -211,14 +255,8 @@ func (x *partsRun) Chunk(worker, lo, hi int) error {
 	for at := lo; at < hi; at += x.part {
 		to := min(at+x.part, hi)
 		from, until := x.rowsOf(at, to)
-		matrices := x.made
-		if from == until { // a rank's chain without rows
-			matrices = nil
-		}
-		for k, m := range matrices {
-			if err := m.body.Chunk(worker, from, until); err != nil {
-				return x.first(k, err)
-			}
+		if m, err := x.wait(worker, x.reads, from, until); err != nil {
+			return x.first(slices.Index(x.made, m), err)
 		}
 		if d := x.start; d != nil {
 			window.CopyRect(x.last.Result(), window.Rect{Row: from, Rows: until - from, Cols: d.Cols}, d, from, 0)
@@ -226,10 +264,7 @@ func (x *partsRun) Chunk(worker, lo, hi int) error {
 		if err := x.body.Chunk(worker, at*x.per, to*x.per); err != nil {
 			return x.first(len(x.made), err)
 		}
-		for _, m := range matrices {
-			page := max(lo*x.each*m.each, from*m.each-pageOver) // no rows of another worker
-			memory.Discard(m.rows[page : until*m.each])
-		}
+		x.done(x.reads, from, until)
 	}
 	return nil
 }
@@ -251,28 +286,13 @@ func (x *partsRun) rowsOf(lo, hi int) (from, until int) {
 	return from, until
 }
 
-// pageOver is at least the size of a page, which is 64 KiB at most.
-const pageOver = 64 << 10
-
 // first returns the failure that comes first in the program. err is that of matrix k, or of the loop if
 // there are only k matrices. An earlier file may have a mistake in rows that are not read yet, so first
 // reads all rows of the files before matrix k.
 func (x *partsRun) first(k int, err error) error {
-	rows := x.part * x.each
 	for _, m := range x.made[:k] {
-		if m.call.Def.Reads == nil { // a chain that cannot fail
-			continue
-		}
-		again := partsRun{c: x.c}
-		_, e := again.make(m.act, &m.call, 1)
-		for from := 0; e == nil && from < x.rows; from += rows {
-			until := min(from+rows, x.rows)
-			e = again.made[0].body.Chunk(0, from, until)
-			memory.Discard(again.made[0].rows[from*m.each : until*m.each])
-		}
-		again.Quit()
-		if e != nil {
-			return x.c.Bodies[0].Acts[m.act].Failed(m.act, e)
+		if e := x.again(m, 0, m.call.Type.Rows); e != nil {
+			return e
 		}
 	}
 	act := lastOf(x.c.Bodies[0])
@@ -282,9 +302,48 @@ func (x *partsRun) first(k int, err error) error {
 	return x.c.Bodies[0].Acts[act].Failed(act, err)
 }
 
+// others reads the rows of tables that the loop does not read. A mistake in them fails the run.
+func (x *partsRun) others() error {
+	for _, m := range x.made {
+		r, ok := m.body.(*rowsRead)
+		if !ok || r.cuts == nil || x.c.Part { // ranks share loops that read all rows
+			continue
+		}
+		for _, rows := range [...][2]int{{0, m.cuts[0]}, {m.cuts[len(m.cuts)-1], m.call.Type.Rows}} {
+			if err := x.again(m, rows[0], rows[1]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// again reads rows from..until-1 of matrix m again, if it is a file, and forgets them. It returns the
+// failure of a mistake in them.
+func (x *partsRun) again(m *made, from, until int) error {
+	if m.call.Def.Reads == nil || from == until { // a chain cannot fail
+		return nil
+	}
+	again := partsRun{c: x.c}
+	defer again.Quit()
+	_, err := again.make(m.act, &m.call, 1)
+	for at := from; err == nil && at < until; at += rowsAtATime {
+		to := min(at+rowsAtATime, until)
+		err = again.made[0].body.Chunk(0, at, to)
+		memory.Discard(again.made[0].rows[at*m.each : to*m.each])
+	}
+	if err != nil {
+		return x.c.Bodies[0].Acts[m.act].Failed(m.act, err)
+	}
+	return nil
+}
+
 // End ends the loop and hands its results to the call. It fails where the loop, or a read, does.
 func (x *partsRun) End() error {
 	defer x.Quit()
+	if err := x.others(); err != nil {
+		return err
+	}
 	err := x.body.End()
 	for _, m := range x.made {
 		if e := m.body.End(); err == nil {

@@ -209,6 +209,12 @@ func Rects(begin func(c *op.Call) (func(w Rect), error)) *op.Loop {
 	return &op.Loop{
 		Light: true,
 		Rows:  op.RowsOfResult,
+		RowsEach: func(c *op.Call) (rows, iterations int) {
+			if Of(c.Type, false).N != c.Type.Rows { // rows are cut
+				return 0, 0
+			}
+			return 1, 1
+		},
 		Space: func(c *op.Call) (n, leaf int) {
 			w := Of(c.Type, false)
 			if w.N > 0 && w.N*w.Width > dearElements {
