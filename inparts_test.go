@@ -72,6 +72,12 @@ func TestFilesInParts(t *testing.T) {
 		{"X = read(\"x.npy\")\nemit colmean(X[100000..199000, 1..3])\nA = cbind([X, ones(nrow(X), 1)])\nemit t(A) @ A", 2, 1, 3600 << 10},
 		// elements and rows at numbers of the run
 		{"X = read(\"x.npy\")\nemit X[nrow(X)-1, 2]\nk = argmax(X[:, 1])\nemit X[k, :]\nemit X[k // 2, 0]", 4, 1, 3600 << 10},
+		// rows that a condition chooses, and rows of a list
+		{"X = read(\"x.npy\")\nY = X[X[:, 0] > X[:, 1] + 1000, :]\nemit colmax(Y)\nemit nrow(Y)\nemit X[X[:, 2] > 29000, :]", 3, 2, 3600 << 10},
+		{"X = read(\"t.csv\", columns = \"c, a\")\nY = X * 2 + 1\nemit Y[Y[:, 0] > 1.16 and Y[:, 1] < 5, :]\nemit Y[[199999, 3, 3, -1, 0], :]\nemit Y[X[:, 0] < 0, :]", 3, 2, 2100 << 10},
+		// rows of other ranks are read from the file, or one rank reads all
+		{"X = read(\"z.npy\")\nn = nrow(X)\nD = X[1..n, :] - X[0..n-1, :]\nemit colmean(D)\nemit colmax(abs(D))\nemit median(X[:, 3])", 3, 3, 12 << 20},
+		{"X = read(\"q.csv\", columns = \"c, a\")\nn = nrow(X)\nemit sum(abs(X[1..n, :] - X[0..n-1, :]))\nemit X[n-1, 1]", 2, 3, 2400 << 10},
 		// bodies over rows: one alone, and nearest centres
 		{"X = read(\"x.npy\")\nr = parfor i in 0..nrow(X) { sqrt(sum(X[i, :] ^ 2)) }\nemit sum(r)\nemit max(r)", 1, 3, 5 << 20},
 		{"X = read(\"x.npy\")\nC = [[0.0, 1, 2], [3, 4, 5]]\nD = parfor i in 0..nrow(X), j in 0..2 { sum((X[i, :] - C[j, :]) ^ 2) }\nemit t(onehot(rowargmin(D), 2)) @ X", 1, 3, 7 << 20},
@@ -179,6 +185,9 @@ func TestMistakesReadInParts(t *testing.T) {
 		"X = read(\"late.csv\")\nY = read(\"early.csv\")\nr = Y[:, 0] - X @ seq(1, 4)\nemit sum(r)\nemit max(r)",
 		"X = read(\"late.csv\")\nemit X[0..2, :]\nemit colsum(X)",
 		"X = read(\"late.csv\")\nemit X[7, 1]",
+		"X = read(\"late.csv\")\nk = i64(X[0, 2]) * 100000\nemit X[[5, k, -7], :]", // the file is read first
+		"X = read(\"good.csv\")\nk = i64(X[0, 2]) * 100000\nemit X[[5, k, 0 - k], :]",
+		"X = read(\"late.csv\")\nemit X[X[:, 0] > 2000, :]",
 		"X = read(\"early.csv\")\nk = 150000\nemit sum(X[k..k+2, :])",
 		"X = read(\"late.csv\")\nn = nrow(X)\nemit sum(X[1..n, :] - X[0..n-1, :])",
 		"X = read(\"late.csv\")\nk = i64(mean(X[:, 2])) * 40000\nemit X[k, :]",
@@ -249,6 +258,7 @@ func TestFilesWrittenInParts(t *testing.T) {
 	}{
 		{"X = read(\"x.npy\")\nemit X * 2 - 1 to \"out.npy\"\nemit f32(X) to \"out.f.npy\"\nemit X > 0 to \"out.b.npy\"", 3, 3},
 		{"X = read(\"t.csv\")\nZ = (X - colmean(X)) / colstddev(X)\nemit sum(abs(Z))\nemit Z to \"out.csv\"\nemit rowsum(X) to \"out.tsv\"", 3, 2},
+		{"X = read(\"t.csv\")\nemit X[X[:, 1] > 0.5, :] to \"out.npy\"\nemit X[X[:, 1] > 0.99, 1..3] to \"out.csv\"", 2, 2},
 		{"X = read(\"t.csv\")\nn = nrow(X)\nemit cbind([X, rowsum(X)]) to \"out.csv\"\nemit X[1..n, :] - X[0..n-1, :] to \"out.npy\"", 2, 2},
 		{"X = read(\"t.csv\")\nemit X[:, 1..3] to \"out.csv.gz\"\nemit ones(2, 2) to \"out.csv\"\nemit X + 1 to \"out.csv\"", 2, 2},
 		{"X = read(\"x.npy\")\niterate s = 0.5, k = 0 until k >= 2 {\n  next s = s / 2 + mean(X)\n  next k = k + 1\n}\nemit X * s to \"out.npy\"", 2, 1},
@@ -260,13 +270,40 @@ func TestFilesWrittenInParts(t *testing.T) {
 		if len(files) != c.files {
 			t.Errorf("%s\n%d files, want %d", c.text, len(files), c.files)
 		}
-		for threads := 1; threads <= 2; threads++ {
-			if got := inPartsOf(t, c.text, 1, threads, 4200<<10, c.loops); got != want {
-				t.Errorf("%s\n%d threads: %s, want %s", c.text, threads, got, want)
+		for _, on := range [][2]int{{1, 1}, {1, 2}, {2, 1}} { // ranks, threads
+			got := strings.Replace(inPartsOf(t, c.text, on[0], on[1], 4200<<10, c.loops), "  = note: on rank 0\n", "", 1)
+			if got != want {
+				t.Errorf("%s\n%d ranks, %d threads: %s, want %s", c.text, on[0], on[1], got, want)
 			}
 			if got := written(); !maps.Equal(got, files) {
-				t.Errorf("%s\n%d threads: other bytes are in the files, or other files are there", c.text, threads)
+				t.Errorf("%s\n%d ranks, %d threads: other bytes are in the files, or other files are there", c.text, on[0], on[1])
 			}
+		}
+	}
+}
+
+// TestChosenRowsThatDoNotFit: a condition that chooses more rows than memory holds fails the run, which
+// leaves no file.
+func TestChosenRowsThatDoNotFit(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, err := compiled(t, "emit rand(200000, 3, seed = 1) to \"x.npy\"", 1).Run(t.Context(), RunOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	limit := memory.Limit{Bytes: 2 << 20, By: "this test"}
+	BoundMemory(limit)
+	defer BoundMemory(memory.Limit{})
+	for ranks := 1; ranks <= 2; ranks++ {
+		p, err := Compile(t.Context(), "a.flow", []byte("X = read(\"x.npy\")\nemit 7\nemit X[X[:, 0] > 0.1, :] to \"out.npy\""), CompileOptions{Ranks: ranks, Memory: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		_, err = p.Run(t.Context(), RunOptions{Threads: 2, Memory: limit, Stdout: &out})
+		if err == nil || !strings.Contains(err.Error(), "E605") || out.String() != "7\n" {
+			t.Errorf("%d ranks: prints %q, %v", ranks, out.String(), err)
+		}
+		if files, _ := filepath.Glob("*"); len(files) != 1 {
+			t.Errorf("%d ranks: %q are left", ranks, files)
 		}
 	}
 }

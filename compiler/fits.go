@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"flow/compiler/layout"
+	"flow/compiler/nodes"
 	"flow/compiler/pass"
 	"flow/ir"
 	"flow/ir/plan"
@@ -105,4 +107,28 @@ func (s *state) room() (ok, all bool) {
 	}
 	_, large, all := peakTooLarge(s.plan(), s.o.Together, s.o.Memory)
 	return !large, all
+}
+
+// leastPart is the size in bytes of parts of files where larger ones do not fit in memory.
+const leastPart = 1 << 17
+
+// readInParts makes the plan read files part by part, if its values take more memory than there is and
+// fit in parts. It reports whether the values then fit. Tests read in parts always (Sizes.Part).
+func (s *state) readInParts() bool {
+	some, all := s.room()
+	if all && s.o.Sizes.Part == 0 {
+		return true
+	}
+	// The second try repeats more work, and the third also reads small parts. Tests take the first.
+	small := s.o.Sizes
+	small.Part = leastPart
+	for k, sizes := range []nodes.Sizes{s.o.Sizes, s.o.Sizes, small} {
+		x := *s
+		x.g, x.owner = layout.InParts(s.g, s.owner, s.o.Table, sizes, k > 0 || s.o.Sizes.Part > 0)
+		if fits, whichever := x.room(); s.o.Sizes.Part > 0 || whichever && !all || fits && !some {
+			s.g, s.owner = x.g, x.owner
+			return fits
+		}
+	}
+	return some
 }

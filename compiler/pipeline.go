@@ -374,19 +374,7 @@ var pipeline = []step{
 		Doc:   "reads files part by part in loops over their rows, where memory is scarce",
 		After: []After{{"place", "ranks share the rows of loops and of files"}}},
 		func(s *state) error {
-			some, all := s.room()
-			if all && s.o.Sizes.Part == 0 {
-				return nil
-			}
-			// The second try repeats more work. Tests take it (Sizes.Part).
-			for _, again := range []bool{s.o.Sizes.Part > 0, true} {
-				x := *s
-				x.g, x.owner = layout.InParts(s.g, s.owner, s.o.Table, s.o.Sizes, again)
-				if fits, whichever := x.room(); s.o.Sizes.Part > 0 || whichever && !all || fits && !some {
-					s.g, s.owner = x.g, x.owner
-					break
-				}
-			}
+			s.readInParts()
 			return nil
 		}},
 	{PassInfo{Name: "order",

@@ -54,7 +54,7 @@ func (s *state) tryRows() {
 		fewer := rows.speedup > 1 && r.Makespan <= b.Makespan && float64(r.Bytes) <= rowsSent*float64(b.Bytes)
 		if r.Makespan > rowsFaster*b.Makespan && !fewer {
 			kept = *blocks
-			if one := s.alone(); kept.onOneRank() && one != nil {
+			if one := s.alone(); kept.onOneRank() && one != nil && one.fits() {
 				one.shares = kept.shares
 				kept = *one
 			}
@@ -68,6 +68,15 @@ func (s *state) tryRows() {
 	case !kept.rows && rows.fits():
 		kept = rows
 		kept.shares, kept.because = "by rows: in blocks their values take more memory than there is", ir.Node{}
+	case inParts(kept):
+	case !kept.rows && inParts(rows):
+		kept = rows
+		kept.shares, kept.because = "by rows: in blocks they would not read files in parts", ir.Node{}
+	default:
+		if one := s.alone(); one != nil && inParts(*one) {
+			kept = *one
+			kept.shares, kept.because = "on one rank: on several their values take more memory than there is", ir.Node{}
+		}
 	}
 	*s = kept
 }
@@ -115,8 +124,7 @@ func (s *state) onOneRank() bool {
 }
 
 // alone returns the plan of a single process, for rank 0 to run: its loops are as large as they are
-// there. It returns nil if there is no such plan, or if the values do not fit in memory. It would
-// be wrong for a plan in which ranks share work.
+// there. It returns nil if there is no such plan.
 func (s *state) alone() *state {
 	o := *s.o
 	o.Ranks = 1
@@ -126,11 +134,12 @@ func (s *state) alone() *state {
 	if why != "" {
 		return nil
 	}
-	if one.o, one.owner = s.o, layout.Alone(one.g); !one.fits() {
-		return nil
-	}
+	one.o, one.owner = s.o, layout.Alone(one.g)
 	return &one
 }
+
+// inParts reports whether the values of plan s fit in memory if files are read in parts.
+func inParts(s state) bool { return s.readInParts() }
 
 // predicted predicts the run of a plan with one worker a rank. It uses guessed costs, so that all
 // machines get the same plan.

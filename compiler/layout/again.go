@@ -30,7 +30,9 @@ func againInParts(r *ir.Region, owner []int32, table *op.Table, bodies bool) (*i
 		if n.Op.Control == op.Part {
 			readers[g.In(id)[0]] = append(readers[g.In(id)[0]], id)
 		}
-		file[id] = readInParts(n) || n.Op.Role == op.Slices && file[g.In(id)[0]]
+		file[id] = readInParts(n) || n.Op.Laws.Has(op.Pure) && n.Op.Control == 0 && g.Type(id).IsDense() && slices.ContainsFunc(g.In(id), func(x ir.ID) bool {
+			return file[x] && (n.Op.Look != nil || g.Type(x).Rows == g.Type(id).Rows)
+		})
 	}
 	c := nodes.CopyOf(g)
 	var owners []int32

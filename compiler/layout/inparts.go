@@ -188,45 +188,6 @@ func (f *inParts) wholeFor(r ir.ID, members []ir.ID, parts map[ir.ID]bool) {
 	}
 }
 
-// aligned reports for each input of node id whether the node reads it row by row: as many rows as its
-// own, or consecutive rows (fixed).
-func (f *inParts) aligned(id ir.ID, rows int) map[ir.ID]bool {
-	n, in := &f.g.Nodes[id], f.g.In(id)
-	var reads []rowReads
-	fixed := f.fixed(id)
-	if d := n.Op; n.Region == nil && (d.Writes != nil || d.Fold != op.NoFold && len(in) == 1 || stated(d) || n.Attrs.Int("panel") > 0) {
-		reads = slices.Repeat([]rowReads{f.s.ownRows(rows)}, len(in))
-	} else if !fixed {
-		reads = f.s.readsOf(f.g, id, rows)
-	}
-	own, out := f.s.windows(rows), map[ir.ID]bool{}
-	for k, x := range in {
-		is := fixed && k == 0
-		if !fixed {
-			r := &reads[k]
-			is = f.g.Type(x).IsDense() && f.g.Type(x).Rows == rows && !r.whole && !r.turned && r.by == 0 && len(r.at) == 0 && slices.EqualFunc(r.rows, own, slices.Equal)
-		}
-		if was, ok := out[x]; ok {
-			is = is && was
-		}
-		out[x] = is
-	}
-	return out
-}
-
-// fixed reports whether node id reads so many consecutive rows of a matrix: a window, or an element.
-// Windows of matrices that ranks share come from exchanges, which take whole matrices.
-func (f *inParts) fixed(id ir.ID) bool {
-	n, t := &f.g.Nodes[id], f.g.Type(id)
-	if n.Op.RowsRead == nil || !t.IsScalar() && !(t.IsDense() && t.Known()) {
-		return false
-	}
-	from := f.g.In(id)[0]
-	r, of := n.Op.RowsRead(n.Attrs), f.g.Type(from)
-	return r.EndArg == 0 && !r.All && of.IsDense() && of.Known() &&
-		(f.g.Nodes[from].Attrs.Int(plan.Shared) == 0 || len(f.readers[id]) == 0 || n.Op.Look != nil && t.Rows == of.Rows)
-}
-
 // call returns a call of node id whose operands have shapes and no elements. It returns nil if a
 // shape is not known, or if the node cannot be called so.
 func (f *inParts) call(id ir.ID) *op.Call {
@@ -256,8 +217,13 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	n := &f.g.Nodes[id]
 	l := n.Op.Loop
 	writes := n.Op.Writes != nil && n.Op.Parts(n.Attrs)
-	fixed := f.fixed(id) && (n.Attrs.Int(plan.Shared) > 0 || f.g.Nodes[f.g.In(id)[0]].Attrs.Int(plan.Shared) == 0)
-	if !writes && !fixed && (l == nil || l.RowsEach == nil || f.whole[id] || !n.Op.Laws.Has(op.Pure)) || n.Op.Reads != nil || nodes.Sent(f.g, id) || n.Attrs.Int("keep") > 0 {
+	fixed := f.fixed(id)
+	shares := n.Attrs
+	if fixed && n.Attrs.Int(plan.Shared) == 0 { // columns of what ranks share
+		shares = f.g.Nodes[f.g.In(id)[0]].Attrs
+	}
+	picks := f.picks(id)
+	if !writes && !fixed && !picks && (l == nil || l.RowsEach == nil || f.whole[id] || !n.Op.Laws.Has(op.Pure)) || n.Op.Reads != nil || nodes.Sent(f.g, id) || n.Attrs.Int("keep") > 0 {
 		return nil
 	}
 	rows := 0
@@ -267,7 +233,7 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 		}
 	}
 	c := f.call(id)
-	if rows < trialRanks || c == nil {
+	if rows < trialRanks || c == nil && !picks {
 		return nil
 	}
 	each, per, leaf := 1, 1, 1 // a row
@@ -278,7 +244,7 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	case fixed:
 		rows = n.Op.RowsRead(n.Attrs).Count
 		each = rows
-	case !writes:
+	case !writes && !picks:
 		if each, per = l.RowsEach(c); each == 0 || per == 0 {
 			return nil
 		}
@@ -324,12 +290,15 @@ func (f *inParts) loop(id ir.ID) *partsLoop {
 	}
 	attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(rows)}, op.Attr{Name: "each", Val: op.Int(each)}, op.Attr{Name: "per", Val: op.Int(per)},
 		op.Attr{Name: "part", Val: op.Int(part)}, op.Attr{Name: "bytes", Val: op.Int(bytes)})
-	return &partsLoop{members, withShares(attrs, n.Attrs)}
+	return &partsLoop{members, withShares(attrs, shares)}
 }
+
+// sharing lists the attributes that say how ranks share a node.
+var sharing = []string{plan.Shared, plan.SharedRows, plan.Unit, plan.Owner}
 
 // withShares returns attrs and the attributes in from that say how ranks share a node.
 func withShares(attrs, from *op.Attrs) *op.Attrs {
-	for _, name := range []string{plan.Shared, plan.SharedRows, plan.Unit, plan.Owner} {
+	for _, name := range sharing {
 		if v, ok := from.Get(name); ok {
 			attrs = attrs.With(name, v)
 		}
@@ -348,94 +317,18 @@ func (f *inParts) reads(id, m ir.ID, members []ir.ID) bool {
 // matrix that only other matrices are made of has so many rows at a time.
 const wholePages = 4096
 
-// members returns the nodes that loop id takes into its body, in ascending order: reads of files,
-// windows, and what is made of them row by row. It returns none if there are no files. Row i of the loop
-// may read several rows of a member through windows; spread is how far these are apart, by member.
-func (f *inParts) members(id ir.ID, rows int) (members []ir.ID, spread map[ir.ID]int) {
-	wanted, spoiled := map[ir.ID]bool{}, map[ir.ID]bool{}
-	down := map[ir.ID][2]int{id: {}} // the first and the last of these rows, less i
-	reads := func(r ir.ID, rows int) {
-		n, by := &f.g.Nodes[r], down[r]
-		if n.Op.Look != nil {
-			at := n.Op.RowsRead(n.Attrs).From
-			by = [2]int{by[0] + at, by[1] + at}
-		}
-		for x, is := range f.aligned(r, rows) {
-			wanted[x] = wanted[x] || is
-			spoiled[x] = spoiled[x] || !is
-			if was, ok := down[x]; ok {
-				down[x] = [2]int{min(was[0], by[0]), max(was[1], by[1])}
-			} else {
-				down[x] = by
-			}
-		}
-	}
-	reads(id, rows)
-	files := false
-	spread = map[ir.ID]int{}
-	for x := id - 1; x >= 0; x-- {
-		n := &f.g.Nodes[x]
-		if !wanted[x] || spoiled[x] || f.whole[x] || nodes.Sent(f.g, x) || !f.makes(x) {
-			continue
-		}
-		if !slices.ContainsFunc(f.readers[x], func(r ir.ID) bool { return r == id || slices.Contains(members, r) }) {
-			continue
-		}
-		t := f.g.Type(x)
-		spread[x] = down[x][1] - down[x][0]
-		if spread[x]*(t.Bytes()/t.Rows) > f.most {
-			continue
-		}
-		members, files = append(members, x), files || n.Op.Reads != nil
-		if n.Op.Reads == nil {
-			reads(x, t.Rows)
-		}
-	}
-	if !files {
-		return nil, nil
-	}
-	slices.Reverse(members)
-	// what is made of no file need not be in the loop
-	made := map[ir.ID]bool{}
-	members = slices.DeleteFunc(members, func(x ir.ID) bool {
-		made[x] = f.g.Nodes[x].Op.Reads != nil || slices.ContainsFunc(f.g.In(x), func(y ir.ID) bool { return made[y] })
-		return !made[x]
-	})
-	return members, spread
-}
-
-// makes reports whether a loop may make node id in parts.
-func (f *inParts) makes(id ir.ID) bool {
-	n, t := &f.g.Nodes[id], f.g.Type(id)
-	switch {
-	case !t.IsDense() || !t.Known() || t.Cols == 0:
-		return false
-	case n.Op.Reads != nil:
-		return readInParts(n)
-	case n.Op.Look != nil:
-		return f.fixed(id)
-	case !n.Op.Laws.Has(op.Pure) || n.Op.Accum > 0 || n.Op.Loop == nil || n.Op.Loop.RowsEach == nil || ir.MayFail(f.g, id):
-		return false
-	}
-	c := f.call(id)
-	if c == nil {
-		return false
-	}
-	each, per := n.Op.Loop.RowsEach(c)
-	count, _ := n.Op.Loop.Space(c)
-	return each == 1 && per == 1 && count == t.Rows
-}
-
 // place returns the node after which loop id is made, which may be id itself. ok is false if failures
 // would come in another order. known has the nodes that earlier loops make in parts. later reports
 // nodes that only later loops make.
 func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known map[ir.ID]bool) (at ir.ID, ok bool) {
 	first, last := id, ir.ID(0)
 	for _, m := range members {
-		if f.g.Nodes[m].Op.Reads != nil && !known[m] {
-			first = min(first, m)
+		if f.g.Nodes[m].Op.Reads != nil {
+			last = max(last, m)
+			if !known[m] {
+				first = min(first, m)
+			}
 		}
-		last = max(last, m)
 	}
 	// stops reports whether a node between the first file and node to may fail. It leaves out members and
 	// the nodes that except reports.
@@ -453,7 +346,7 @@ func (f *inParts) place(id ir.ID, members []ir.ID, later func(ir.ID) bool, known
 	}
 	for _, m := range append(slices.Clone(members), id) {
 		for _, x := range f.g.In(m) {
-			if !slices.Contains(members, x) {
+			if !slices.Contains(members, x) && f.g.Nodes[x].Op.Role != op.Constant { // constants are made before it
 				last = max(last, x)
 			}
 		}
@@ -503,6 +396,12 @@ func (f *inParts) build(of *ir.Region, owner []int32) (*ir.Region, []int32) {
 				m = append(m, results...)
 			}
 			r, reads := nodes.RegionOf(f.g, f.table, m, results)
+			for _, x := range reads {
+				if c.To[x] == ir.None { // a constant
+					c.Node(x)
+					owned(x)
+				}
+			}
 			o := f.calls(r.Graph, len(reads), m, h)
 			row := "inparts"
 			if f.g.Nodes[h].Op.Writes != nil {

@@ -5,6 +5,7 @@ package format
 import (
 	"bufio"
 	"encoding/binary"
+	"math"
 	"os"
 	"strings"
 
@@ -103,8 +104,8 @@ func ReadPart(path string, o Options, out *value.Dense, row, col int) bool {
 	if err != nil || !st.Mode().IsRegular() {
 		return false
 	}
-	in := newInput(path)
-	in.size, in.Reader = st.Size(), bufio.NewReaderSize(file, 1<<9)
+	// out is there, so nothing asks how much memory the machine has, which takes as long as a small part
+	in := &input{file: path, size: st.Size(), memory: memory.Limit{Bytes: math.MaxInt64}, longest: mostLine, Reader: bufio.NewReaderSize(file, 1<<9)}
 	h, err := npyHead(in)
 	size := int64(h.size)
 	if err != nil || h.fortran && out.Rows < h.Rows && out.Rows*h.size < leastRun || h.Elem != out.Elem || st.Size() != h.at+int64(h.Rows)*int64(h.Cols)*size ||

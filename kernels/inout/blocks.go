@@ -37,15 +37,15 @@ type block struct {
 	err           error // why it is not there
 }
 
-// rowsAtATime is how many rows are made at a time of a matrix that only other matrices are made of. As
-// in wholePages of package layout, these rows fill whole pages.
+// rowsAtATime is how many rows are made at a time of a matrix that only others are made of. As in
+// wholePages of package layout, these rows fill whole pages.
 const rowsAtATime = 4096
 
 // span returns the rows of an operand that rows from..until-1 of a reader read.
 func (r rowsFrom) span(from, until int) (lo, hi int) { return from + r.down, until + r.down }
 
-// cut cuts the matrices into blocks and counts their reads. A block has the rows that a part of the loop
-// reads and the part before does not. It is smaller if only other matrices are made of it.
+// cut cuts the matrices into blocks and counts their reads. A block has the rows that a part of the
+// loop reads and the part before does not. It is smaller if only other matrices are made of it.
 func (x *partsRun) cut() {
 	parts := func(do func(reads []rowsFrom, from, until int)) {
 		lo, hi := 0, (x.rows+x.each-1)/x.each

@@ -7,6 +7,7 @@ package inout
 import (
 	"errors"
 	"slices"
+	"sort"
 	"sync"
 
 	"flow/ir/op"
@@ -97,6 +98,75 @@ func (x *copied) Chunk(_, lo, hi int) error {
 
 // End has nothing to do: Chunk completes rows.
 func (x *copied) End() error { return nil }
+
+// picked is a loop over the rows of a matrix that takes those at the positions of a list.
+type picked struct {
+	c       *op.Call // the call that takes all of them
+	at      *value.Dense
+	rows    int  // of the matrix
+	ordered bool // the positions are ascending rows, and none counts from the end
+}
+
+// beginPicked lends call c its result, whose rows only the list tells. It fails without memory for it.
+func beginPicked(c *op.Call) (op.LoopBody, error) {
+	x := &picked{c: c, at: c.Dense(1), rows: c.Dense(0).Rows}
+	if err := c.Settle(); err != nil {
+		return nil, err
+	}
+	if err := define.Fits(c.Type); err != nil {
+		return nil, err
+	}
+	if c.Out == nil {
+		c.Out = value.New(c.Type.Elem, c.Type.Rows, c.Type.Cols)
+	}
+	last := int64(0)
+	x.ordered = true
+	for k := range x.at.Rows {
+		p := x.at.I64[k*x.at.Stride]
+		x.ordered, last = x.ordered && p >= last && p < int64(x.rows), p
+	}
+	return x, nil
+}
+
+// Chunk takes those of the rows lo..hi-1 that are in the list. Positions that the matrix does not have
+// fail in the chunk with its first row.
+func (x *picked) Chunk(_, lo, hi int) error {
+	row := func(k int) int {
+		p := int(x.at.I64[k*x.at.Stride])
+		if p < 0 {
+			p += x.rows
+		}
+		if p < 0 || p >= x.rows {
+			return 0
+		}
+		return p
+	}
+	k, end := 0, x.at.Rows
+	if x.ordered {
+		k = sort.Search(end, func(k int) bool { return row(k) >= lo })
+		end = k + sort.Search(end-k, func(i int) bool { return row(k+i) >= hi })
+	}
+	for k < end {
+		from := k
+		for k < end && lo <= row(k) && row(k) < hi {
+			k++
+		}
+		if from == k {
+			k++
+			continue
+		}
+		some := *x.c
+		some.In = []value.Value{x.c.In[0], x.at.View(from, 0, k-from, 1)}
+		some.Type.Rows, some.Out = k-from, x.c.Result().View(from, 0, k-from, x.c.Result().Cols)
+		if err := some.Def.Kernel(&some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// End has nothing to do: Chunk completes rows.
+func (x *picked) End() error { return nil }
 
 // alone is a loop of one iteration, which is a call.
 type alone struct{ c *op.Call }
@@ -196,6 +266,11 @@ func beginParts(c *op.Call, workers int) (run op.LoopBody, err error) {
 	case last.Def.Writes != nil:
 		if x.body, err = last.Def.Writes(&last); err != nil {
 			return nil, x.first(len(x.made), err)
+		}
+		return x, nil
+	case last.Def.Numbers == 1:
+		if x.body, err = beginPicked(&last); err != nil {
+			return nil, b.Acts[end].Failed(end, err)
 		}
 		return x, nil
 	case last.Def.RowsRead != nil:
@@ -306,11 +381,16 @@ func (x *partsRun) first(k int, err error) error {
 func (x *partsRun) others() error {
 	for _, m := range x.made {
 		r, ok := m.body.(*rowsRead)
-		if !ok || r.cuts == nil || x.c.Part { // ranks share loops that read all rows
+		if !ok || r.cuts == nil || len(m.cuts) == 0 {
 			continue
 		}
-		for _, rows := range [...][2]int{{0, m.cuts[0]}, {m.cuts[len(m.cuts)-1], m.call.Type.Rows}} {
-			if err := x.again(m, rows[0], rows[1]); err != nil {
+		if !x.c.Part || x.c.From == 0 {
+			if err := x.again(m, 0, m.cuts[0]); err != nil {
+				return err
+			}
+		}
+		if !x.c.Part || x.c.To*x.each >= x.rows {
+			if err := x.again(m, m.cuts[len(m.cuts)-1], m.call.Type.Rows); err != nil {
 				return err
 			}
 		}
