@@ -55,7 +55,7 @@ var allowed = map[string]string{
 	"kernels/window":      "ir/op ir/types ir/value kernels/dense",
 	"kernels/rowtest":     "ir/op ir/types ir/value kernels/define",
 	"kernels/elementwise": "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/vec kernels/window",
-	"kernels/order":       "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/move kernels/window memory",
+	"kernels/order":       "ir/loop ir/op ir/sparsity ir/types ir/value kernels/define kernels/dense kernels/move kernels/window memory",
 	"kernels/linalg":      "ir/loop ir/op ir/types ir/value kernels/blas kernels/define kernels/dense kernels/reduce kernels/spectrum kernels/window",
 	"kernels/construct":   "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/loop/launch kernels/vec kernels/window",
 	"kernels/move":        "ir/loop ir/op ir/types ir/value kernels/define kernels/dense kernels/window",

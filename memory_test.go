@@ -196,10 +196,10 @@ func TestPredictedMemoryAdmits(t *testing.T) {
 	}
 }
 
-// TestMemoryOfSortsInLoops: a sort in a loop holds its keys and places in each round.
+// TestMemoryOfSortsInLoops: a sort in a loop holds its keys in each round.
 func TestMemoryOfSortsInLoops(t *testing.T) {
 	p := compiled(t, "iterate x = rand(100000, 1, seed = 1) times 3 { next x = sort(x) * 0.5 }\nemit sum(x)", 1)
-	if got := plan.LeastMemory(p.Compiled().Plan).Most(); got < 100000*(33+8) {
+	if got := plan.LeastMemory(p.Compiled().Plan).Most(); got < 100000*(17+8) {
 		t.Errorf("%d bytes are predicted", got)
 	}
 }

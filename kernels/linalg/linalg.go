@@ -49,6 +49,10 @@ func rowsOfSum(a *op.Attrs) []int {
 	return []int{0, 1}
 }
 
+// tallRatio is the rows to columns of the result, and to the inner size, from which on a product runs
+// as a loop over the rows of its result.
+const tallRatio = 8
+
 // productWork is the work of a product whose left factor is a: two operations an element of the
 // result and k.
 func productWork(s *op.Sig, a, out types.Type) op.Work {

@@ -229,10 +229,9 @@ func (b *panelBody[T]) put(out, sum dense.Grid[T]) {
 	}
 }
 
-// The bounds of a product that runs as a loop over the rows of its result: a tall left factor or few
-// terms or columns, and a right factor that stays in a second-level cache.
+// Further bounds of a product that runs as a loop over the rows of its result: few terms or columns,
+// and a right factor that stays in a second-level cache.
 const (
-	tallRatio = 8       // rows to columns of the result and to the inner size, at least
 	mostThin  = 16      // terms of an element, or columns of the result, where a large matrix is less tall
 	MostRight = 1 << 15 // elements of the right factor
 )

@@ -88,9 +88,17 @@ func sortRoom(n float64, places bool) float64 {
 }
 
 // RoomOfAll is op.Def.Beside of sorting all elements of the first input without places, roomOfRows that
-// of sorting its rows.
+// of ordering its rows, and roomOfSort that of sorting them. A column of numbers has no places, unless
+// -0 or nan is among them.
 func RoomOfAll(s *op.Sig, _ types.Type) float64  { return sortRoom(define.ElementCount(s.In[0]), false) }
 func roomOfRows(s *op.Sig, _ types.Type) float64 { return sortRoom(float64(s.In[0].Rows), true) }
+func roomOfSort(s *op.Sig, _ types.Type) float64 {
+	return sortRoom(float64(s.In[0].Rows), !sortedByKeys(s.In[0]))
+}
+
+// sortedByKeys reports whether a sort of the rows of a matrix makes them of their keys. There may still
+// be elements that their keys do not tell.
+func sortedByKeys(t types.Type) bool { return t.Cols == 1 && t.Elem != types.Bool }
 
 // BeginSort begins the sort of all elements of x by so many workers, descending if desc. The places
 // that the elements had are written to at, which is as long, unless it is nil. The result does not

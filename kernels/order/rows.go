@@ -134,6 +134,9 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int), numbers bo
 		}
 		return space(c)
 	}
+	if !numbers {
+		d.Beside = roomOfSort
+	}
 	d.Loop = &op.Loop{Space: wide, Begin: func(c *op.Call, workers int) (op.LoopBody, error) {
 		x, out, desc := c.Dense(0), c.Result(), c.Attrs.Bool("desc")
 		var l *Sorter
@@ -141,7 +144,7 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int), numbers bo
 		case numbers && out.Stride == 1:
 			l = BeginSort(col, desc, out.I64[:x.Rows], workers)
 			l.SortedClass = func(_, _, _ int) {}
-		case !numbers && x.Cols == 1 && x.Elem != types.Bool:
+		case !numbers && sortedByKeys(x.Type()):
 			l = BeginSort(col, desc, nil, workers)
 			l.telling = x.Elem.IsFloat()
 			l.SortedClass = func(_, lo, hi int) {
@@ -161,7 +164,7 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int), numbers bo
 	}}
 
 	part := *d
-	part.Name, part.Hidden, part.Eg, part.Order = d.Order.Part, true, nil, &op.Ordering{Pairs: d.Order.Pairs}
+	part.Name, part.Hidden, part.Eg, part.Order, part.Beside = d.Order.Part, true, nil, &op.Ordering{Pairs: d.Order.Pairs}, roomOfRows
 	part.Doc = part.Name + " is " + d.Name + " where only some rows of its result are read. It makes no others."
 	part.Args = slices.Insert(slices.Clone(d.Args), 1, op.Arg{Name: "ends", Rest: true, Doc: "numbers of rows"})
 	part.Args = append(part.Args, op.Arg{Name: "spans", Attr: true, Kind: op.IntsVal, Doc: "op.RowsRead.Ints of each reader"})
