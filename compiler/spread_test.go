@@ -49,19 +49,6 @@ iterate P = rand(9, 3, seed = 2), V = zeros(9, 3) times 5 {
 }
 emit P
 emit sum(m * rowsum(V ^ 2))`, 4, 0},
-	{"pairs of an index and a smaller one", `P = rand(13, 2, seed = 1)
-emit sum(parfor i in 0..13, j in 0..i { norm(P[i, :] - P[j, :]) })
-d = parfor i in 1..7, j in 9 - i..-2 by -3 { 10 * i + j }
-emit d
-emit t(d) @ parfor i in 1..7, j in 9 - i..-2 by -3 { P[i, 0] + j * P[max(j, 0), 1] }
-emit parfor i in 0..5, j in 0..=i { cbind(P[i, :], P[j, :] - i) }
-iterate x = P[:, 0], k = 0 until k == 3 {
-  e = parfor i in 0..13, j in i + 1..13 { x[i, 0] * x[j, 0] }
-  next x = x + sum(e) / 100
-  next k = k + 1
-}
-emit x
-emit nrow(parfor i in 0..13, j in 0..i // 12 { i + j })`, 10, 0},
 	{"until a reduction says so", `iterate x = seq(1, 24) * 1.0, d = 1.0, k = 0 until d < 0.001 or k == 50 {
   y = parfor i in 0..23 { 0.5 * x[i, 0] + 0.25 * x[(i + 1) % 23, 0] }
   next d = max(abs(y - x))
@@ -104,6 +91,19 @@ iterate x = seq(0, 12) * 1.0, k = 0 until k == 3 {
 emit sum(x)
 emit k`, 0, 0},
 	{"more ranks than rows", "x = parfor i in 0..2 { i + 1 }\nemit x\ny = parfor i in 0..6 { i + x[0, 0] }\nemit sum(y)", 0, 0},
+	{"pairs of an index and a smaller one", `P = rand(13, 2, seed = 1)
+emit sum(parfor i in 0..13, j in 0..i { norm(P[i, :] - P[j, :]) })
+d = parfor i in 1..7, j in 9 - i..-2 by -3 { 10 * i + j }
+emit d
+emit t(d) @ parfor i in 1..7, j in 9 - i..-2 by -3 { P[i, 0] + j * P[max(j, 0), 1] }
+emit parfor i in 0..5, j in 0..=i { cbind(P[i, :], P[j, :] - i) }
+iterate x = P[:, 0], k = 0 until k == 3 {
+  e = parfor i in 0..13, j in i + 1..13 { x[i, 0] * x[j, 0] }
+  next x = x + sum(e) / 100
+  next k = k + 1
+}
+emit x
+emit nrow(parfor i in 0..13, j in 0..i // 12 { i + j })`, 10, 0},
 }
 
 // apart leaves out the pass that makes one task of a loop over a small state, as all of these are.
