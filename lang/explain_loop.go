@@ -230,7 +230,7 @@ func explainForHead(s scene) (source.Diagnostic, bool) {
 	if s.isIdent(a) && s.isIdent(a+1) { // int i
 		a++
 	}
-	if !s.isIdent(a) || !s.is(a+1, "in", "=") {
+	if stop < a+2 || !s.isIdent(a) || !s.is(a+1, "in", "=") { // the name may be on the next line
 		return source.Diagnostic{}, false
 	}
 	span := s.rangeText(a+2, b)
