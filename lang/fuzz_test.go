@@ -16,7 +16,7 @@ func seeds(f *testing.F) {
 		"a # c", "# only", "a = f(1, # one\n  2)\n", "if a {\n b } # t\nelse { c }", "x = y # p\n   # q\n   |> f", "a; # c\nb",
 		"emit fn(x) { # c\n x }", "f(a,\n)", "f(a, # c\n)", "x = {# c\na: 1}", "on (x) in y { z }", "a\r\nb\r\n", "\ufeffa = 1",
 		"iterate a = 1 # c\nuntil b { }", "a = -b ^ -c ^ d", "not a == b |> c", "a <- b", "L[a] <-1", "é", "a = 'x'", "type T = frame {a: b}",
-		"a = +b ^ +c + +d", "r = (a = 1, b = 2)", "(a = 1)", "(a = 1, 2)", "emit all x", "emit all(x)", "emit all", "emit all as \"a\"", "emit all all", "a[n..0 by -1, 2.. by 2]", "a[b..by]", "a[.. by 2]", "a[[1, 2], b > 0]", "a: m.T[n] = 1", "a = b\n+ c", "if a { b } else if c { d }\nelse {\n e\n}", "x[-1:]", "f(fn() => a, b)", "L[(a\n+ b)]", "{\n# c\n}", "for x in y {}", "for x in y {\n\n}", "a = \\\nb", "a = if b", "for\nA =",
+		"a = +b ^ +c + +d", "r = (a = 1, b = 2)", "(a = 1)", "(a = 1, 2)", "emit all x", "emit all(x)", "emit all", "emit all as \"a\"", "emit all all", "a[n..0 by -1, 2.. by 2]", "a[b..by]", "a[.. by 2]", "a[[1, 2], b > 0]", "a: m.T[n] = 1", "a = b\n+ c", "if a { b } else if c { d }\nelse {\n e\n}", "x[-1:]", "f(fn() => a, b)", "L[(a\n+ b)]", "{\n# c\n}", "for x in y {}", "for x in y {\n\n}", "a = \\\nb", "a = if b", "for\nA =", "a = fn(b) => b > 0 > 1", "a = [for i in 0..3 => i > 0 > (1)]",
 	} {
 		f.Add(text)
 	}

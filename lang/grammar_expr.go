@@ -208,7 +208,7 @@ type gIf struct {
 type gLambda struct {
 	at
 	Params []*gPar `parser:"'fn' '(' [ @@ { ',' @@ } [ ',' ] ] ')'"`
-	Expr   gExpr   `parser:"( '=>' @@"`
+	Expr   gExpr   `parser:"( '=>' @@ (?! '==' | '!=' | '<=' | '>=' | '<' | '>' )"` // where a comparison ends, comparisons would chain
 	Body   *gBlock `parser:"| @@ )"`
 }
 
@@ -216,7 +216,7 @@ type gLambda struct {
 type gComp struct {
 	at
 	Ranges []*gRange `parser:"'for' @@ { ',' @@ }"`
-	Expr   gExpr     `parser:"'=>' @@"`
+	Expr   gExpr     `parser:"'=>' @@ (?! '==' | '!=' | '<=' | '>=' | '<' | '>' )"`
 }
 
 // gParfor is `parfor i in 0..n with (grain = 4) { norm(X[i, :]) }`.
