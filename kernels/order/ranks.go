@@ -204,17 +204,18 @@ func cutsOf(c *op.Call) *value.Dense {
 }
 
 // ownOrder is the row op.Ordering.Own of the row name, with Pairs if pairs. write is given sorted keys
-// and their places behind row lo, for rows to, to + 1, ... of the result. The places are nil for a
-// column of integers without pairs, because such a key determines its row.
+// and their places behind row lo, for rows to, to + 1, ... of the result. The places are nil where the
+// keys determine the rows.
 func ownOrder(name string, by, desc op.Arg, pairs bool, write func(c *op.Call, keys []uint64, at []int64, lo, to int)) *op.Def {
 	begin := func(c *op.Call, workers int) *Sorter {
 		x := c.Dense(0)
 		lo, hi := define.OwnRows(c, x.Rows)
 		var places []int64
-		if pairs || !keysTell(x) {
+		if pairs || !sortedByKeys(x.Type()) {
 			places = Places(hi - lo)
 		}
 		l := BeginSort(sortColumn(x, c.Attrs).View(lo, 0, hi-lo, 1), c.Attrs.Bool("desc"), places, workers)
+		l.telling = places == nil && x.Elem.IsFloat()
 		l.SortedClass = func(_, i, j int) {
 			at := l.At
 			if l.places {

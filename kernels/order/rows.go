@@ -188,10 +188,6 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int), numbers bo
 	return []*op.Def{d, &part}
 }
 
-// keysTell reports whether the key of a row of x tells what the row is. It does not for floats: -0 and
-// 0 have one key.
-func keysTell(x *value.Dense) bool { return x.Cols == 1 && x.Elem == types.I64 }
-
 // someInPlace finds the rows of x that are at the places of spans when x is in order. It gives write
 // their numbers, for places i, i + 1, ...
 func someInPlace(x *value.Dense, a *op.Attrs, spans []Span, write func(at []int64, i int)) {
