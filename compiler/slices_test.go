@@ -282,6 +282,8 @@ func TestPartsOfManySizes(t *testing.T) {
 		"max(cumsum(x[B[:, i]]))",
 		"colmax(cumsum(X[c == i, :]))",
 		"y = X[i..3 * i + 1, 0..i + 1]; max(t(y) @ y)",
+		"y = X[0..i + 1, :]; max(cumsum(y[:, 0.. by 2]))",              // columns that lie apart are no view
+		"y = x[c == i + 2]; sum(sort(y[0.. by 2])) + y[0.. by 3].rows", // nor are no rows
 		"iterate s = 0.0, q = 0 times 5 { y = sort(x[q..n - i]); next s = s + max(y[0.. by 2]) - y[q]; next q = q + 1 }; s",
 		"iterate y = x[c == i], z = x[c == i] times 5 { next y = sort(z); next z = y }; max(cumsum(y)) + z[0]",
 		"if x[i] > 0.5 { max(sort(x[0..i + 1])) } else { min(x[i..][0.. by 2]) }",

@@ -482,6 +482,7 @@ func (p *Interpreter) Act(k int) (value.Value, error) {
 		if d, err := a.Def.Look(c); d != nil || err != nil {
 			return d, err
 		}
+		c.Type = a.Type // the kernel finds the sizes again, and makes memory for them
 	}
 	if a.Def.Kernel == nil {
 		return a.Def.Ref(c)
