@@ -172,14 +172,14 @@ func TestCutsBalance(t *testing.T) {
 	}
 }
 
-// TestSortsOfCutRows: ranks that only count distinct rows sort about as many each, though cuts give one
+// TestSortsOfCutRows: ranks that only count distinct rows list about as many each, though cuts give one
 // more of them. Where later nodes read the sorted rows, these have the cuts of all others.
 func TestSortsOfCutRows(t *testing.T) {
 	path, _ := hubs(t, 600)
 	for _, x := range []struct {
-		name string
-		cut  bool
-	}{{"nunique", false}, {"cumsum(sort", true}} {
+		name, by string
+		cut      bool
+	}{{"nunique", "distinct.list", false}, {"cumsum(sort", "sort.own", true}} {
 		text := fmt.Sprintf("L = read_graph(%q)\niterate x = rand(600, 1, seed = 1) times 50 { next x = L @ x / 600 }\nemit %s(x)", path, x.name)
 		if x.cut {
 			text += ")"
@@ -188,19 +188,23 @@ func TestSortsOfCutRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g, sorts := c.Plan.Graph, 0
+		g, found := c.Plan.Graph, 0
 		for id, n := range g.All() {
-			if n.Op.Name != "sort.own" {
+			if n.Op.Name != x.by {
 				continue
 			}
-			sorts++
+			found++
 			reach, some := plan.Needs(g.Nodes[g.In(id)[0]].Attrs)
-			if cut := len(n.Attrs.Val(plan.Unit).L) > 0; cut != x.cut || some == x.cut {
-				t.Errorf("%s: sorts rows by cuts: %v; gets rows: %v", x.name, cut, reach)
+			windows := n.Attrs.Val(plan.Unit)
+			if !x.cut {
+				windows = n.Attrs.Val("step")
+			}
+			if cut := len(windows.L) > 0; cut != x.cut || some == x.cut {
+				t.Errorf("%s: takes rows by cuts: %v; gets rows: %v", x.name, cut, reach)
 			}
 		}
-		if sorts != 1 || len(cutsIn(g)) == 0 {
-			t.Errorf("%s: %d sorts; %d nodes are cut by entries", x.name, sorts, len(cutsIn(g)))
+		if found != 1 || len(cutsIn(g)) == 0 {
+			t.Errorf("%s: %d of %s; %d nodes are cut by entries", x.name, found, x.by, len(cutsIn(g)))
 		}
 	}
 }

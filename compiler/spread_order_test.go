@@ -132,7 +132,7 @@ iterate y = X[:, 0], k = 0 until k == 3 {
   next y = y - nunique(floor(y)) + sum(unique(floor(y)))
   next k = k + 1
 }
-emit y[3, 0]`, 60, 6},
+emit y[3, 0]`, 30, 6},
 	{"elements of several columns", `X = round(randn(23, 4, seed = 9)) + 0
 Y = ifelse(X > 1, nan, ifelse(X < 0, -0.0 * X, f64(X)))
 emit t(unique(Y))
@@ -148,7 +148,7 @@ iterate Z = Y, k = 0 until k == 3 {
   next Z = ifelse(Z > k, Z - colnunique(Z), Z + nunique(Z) * 0.5)
   next k = k + 1
 }
-emit t(unique(Z))`, 60, 3},
+emit t(unique(Z))`, 30, 3},
 	{"places of what is chosen", `x = randn(64, 1, seed = 9)
 at = cumsum(x > 0.5) - 1
 emit at[63, 0]

@@ -325,8 +325,6 @@ func (s *spreader) orderCost(g *ir.Graph, id ir.ID) float64 {
 	switch o := g.Nodes[id].Op.Order; {
 	case o.Pairs:
 		own = 16 * rows
-	case o.End != "":
-		rows = float64(from.Count())
 	}
 	messages := float64(len(selectBits)+2)*others*roundSpreads + (selectBytes*others*others+own*others/ranks/ranks)/BytesSpread
 	return float64(s.from)*messages + rows/ranks*mergeSteps*(2+math.Ceil(math.Log2(ranks)))
@@ -358,47 +356,16 @@ func (s *spreader) partGains(g *ir.Graph, id ir.ID, readers []ir.ID) bool {
 }
 
 // ordered makes the new nodes of a row that puts rows in order: each rank sorts its rows, gets its runs
-// of those of the others and merges them. No later node reads the sorted rows of a call that only
-// reduces them, such as nunique. So ranks sort about as many rows each even if cuts by entries gave
-// them others. By entries, one of two ranks has 3/4 of the rows of an RMAT graph of scale 20.
+// of those of the others and merges them.
 func (x *spreadGraph) ordered(id ir.ID, reads []rowReads) {
-	n, from := &x.old.Nodes[id], x.old.In(id)[0]
-	t := x.old.Type(from)
-	rows, unit := t.Rows, x.unit[t.Rows]
-	if x.partial[id] = n.Op.Order.End == ""; x.partial[id] {
-		x.to[id] = x.window(id, x.reach(from, reads[0]), unit)
-		return
-	}
-	if len(unit.L) > 0 {
-		unit = op.Val{}
-		reads = []rowReads{{rows: x.windowsIn(rows, unit)}}
-	}
-	own := x.reach(from, reads[0])
-	if t.Cols > 1 { // all elements below each other
-		rows, unit = t.Count(), x.perElement(t, unit)
-		column := op.MakeAttrs(op.Attr{Name: "n", Val: op.Int(rows)}, op.Attr{Name: "m", Val: op.Int(1)})
-		own = x.typed(id, x.table.Must("reshape"), x.sharing(column, rows, unit), own)
-	}
-	two := rowsFor([]need{{to: rows, by: 1, lo: -1, hi: 1}}, x.windowsIn(rows, unit), rows)
-	above := x.gatherOf(id, inUnits(nil, unit).With(plan.Reach, plan.ReachOf(two)), x.window(id, own, unit))
-	runs := x.typed(id, x.table.Must(n.Op.Order.Runs), x.sharing(n.Attrs.With("step", unit), x.ranks, op.Val{}), above)
-	x.to[id] = x.typed(id, x.table.Must(n.Op.Order.End), nil, x.gatherOf(id, nil, runs))
+	from := x.old.In(id)[0]
+	x.partial[id] = true
+	x.to[id] = x.window(id, x.reach(from, reads[0]), x.unit[x.old.Type(from).Rows])
 }
 
 // gatherOf returns a gather of new nodes, for the old node id.
 func (x *spreadGraph) gatherOf(id ir.ID, attrs *op.Attrs, in ...ir.ID) ir.ID {
 	return x.g.Add(x.table.Must("gather"), attrs, x.g.Type(in[0]), x.old.Origin(id).NoDest(), in...)
-}
-
-// perElement returns the attribute plan.Unit of a column of all elements of a matrix of type t, which
-// has this one: each rank has the elements of its rows.
-func (s *spreader) perElement(t types.Type, unit op.Val) op.Val {
-	cuts := make([]int, s.ranks+1)
-	for r := range s.ranks {
-		_, hi := plan.WindowOf(r, s.ranks, t.Rows, unit)
-		cuts[r+1] = hi * t.Cols
-	}
-	return op.Ints(cuts...)
 }
 
 // window returns the new node with each rank's window of the sorted rows of the new node from, for old

@@ -400,6 +400,11 @@ type Shard struct {
 	// units of `step` rows, or without `step` all rows of the call. Listed names the row that makes the
 	// table from the lists of all ranks.
 	List, Listed string
+	// Count is for a number that follows from the lists if each rank takes a part of all keys. With the
+	// attribute `split` List makes rows of such parts: row r has this rank's keys that rank r takes. Count
+	// names the row that makes a column from the rows of all ranks for this one, with a row for each rank.
+	// Listed makes the number of the whole column. "": none.
+	Count string
 	// Accum names the accumulating form of a contraction (gemm): acc + a@b.
 	Accum string
 	// Upper: a ShardTriangle keeps the blocks above the diagonal, else those below.

@@ -101,8 +101,4 @@ type Ordering struct {
 	// Its attribute `spans` has RowsRead.Ints of each reader, whose inputs are numbers of its own inputs.
 	// "": none.
 	Part string
-	// Runs and End name rows that reduce a sorted column to the result of a call such as nunique. Both are
-	// "" if the result is the sorted rows. Runs makes a matrix with a row for each rank: row r follows from
-	// window r and the row above it. End makes the result from the whole matrix.
-	Runs, End string
 }

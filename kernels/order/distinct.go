@@ -1,9 +1,9 @@
 package order
 
 // This file finds the distinct elements of a matrix. Ranks list those of their own rows, and all ranks
-// merge the lists (op.Shard.List). If they are few, a table of them stays in a
-// cache. To fill it takes a tenth of the time of a sort, and no memory for each element. A sample
-// tells whether they may be few. If a worker meets more, all elements are sorted.
+// merge the lists (op.Shard.List), or each counts a part of the keys. If they are few, a table of them
+// stays in a cache. To fill it takes a tenth of the time of a sort, and no memory for each element. A
+// sample tells whether they may be few. If a worker meets more, all elements are sorted.
 
 import (
 	"math/bits"
@@ -15,6 +15,7 @@ import (
 	"flow/ir/types"
 	"flow/ir/value"
 	"flow/kernels/define"
+	"flow/memory"
 )
 
 const (
@@ -153,24 +154,22 @@ func (l *distinct) End() error { return nil }
 
 var _ op.Passes = (*distinct)(nil)
 
-// distinctLists returns the rows by which ranks share unique.
+// distinctLists returns the rows by which ranks share unique and nunique.
 func distinctLists(ranks, step op.Arg) []*op.Def {
 	step.Optional = true
 	step.Doc += ". Without it all rows are the rank's own"
 	return []*op.Def{
 		{
 			Name: "distinct.list", Hidden: true,
-			Doc:  "distinct.list is the keys of the distinct elements of each rank's rows, as integers in order: row r is of rank r.",
-			Args: []op.Arg{{Name: "x", Doc: "n x m"}, ranks, step},
+			Doc: "distinct.list is the keys of the distinct elements of each rank's rows, as integers in order: row r is of rank r, " +
+				"or has what rank r counts.",
+			Args: []op.Arg{{Name: "x", Doc: "n x m"}, ranks, step,
+				{Name: "split", Attr: true, Kind: op.IntVal, Optional: true, Doc: "1: row r has the keys that rank r counts"}},
 			Type: func(s *op.Sig) (types.Type, error) {
 				return types.SparseOf(types.I64, max(1, s.Attrs.Int("ranks")), value.MaxSparseCols), nil
 			},
 			Laws: op.Pure, Beside: RoomOfAll,
-			Cost: func(s *op.Sig, out types.Type) op.Work { // as unique, which makes no entries at places
-				w := sortWork(s, out)
-				w.Flops = 3 * define.ElementCount(s.In[0])
-				return w
-			},
+			Cost: func(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 3) }, // a sparse result has no place for each column
 			Stored: func(s *op.Sig, _ []sparsity.Estimate, out types.Type) sparsity.Estimate {
 				return sparsity.Uniform(out.Rows, out.Cols, float64(max(0, s.In[0].Count()))/32, sparsity.Guessed)
 			},
@@ -179,6 +178,9 @@ func distinctLists(ranks, step op.Arg) []*op.Def {
 				defer r.free()
 				l := distinctList{c: c}
 				from, to := define.OwnRows(c, c.Type.Rows)
+				if l.split() {
+					to = from + 1
+				}
 				for l.rank = from; l.rank < to; l.rank++ {
 					r.keys = AppendKeys(r.keys[:0], l.own())
 					room, _ := r.room.Of(len(r.keys), false)
@@ -222,6 +224,27 @@ func distinctLists(ranks, step op.Arg) []*op.Def {
 				return nil
 			},
 		},
+		{
+			Name: "distinct.count", Hidden: true,
+			Doc:  "distinct.count is how many keys each rank counts in the lists of all ranks: row r is of rank r.",
+			Args: []op.Arg{{Name: "lists", Doc: "of distinct.list, with split"}, ranks},
+			Type: func(s *op.Sig) (types.Type, error) {
+				return types.DenseOf(types.I64, max(1, s.Attrs.Int("ranks")), 1), nil
+			},
+			Laws: op.Pure, Cost: define.SparseCost(1),
+			Kernel: func(c *op.Call) error {
+				m, out := c.In[0].(*value.CSR), c.Result()
+				if c.Lo < c.Hi { // row r is what rank r has met
+					out.Set(c.Lo, 0, value.I64(int64(countUnion(m))))
+					return nil
+				}
+				for r := range out.Rows {
+					keys, _ := m.Row(r)
+					out.Set(r, 0, value.I64(int64(len(keys))))
+				}
+				return nil
+			},
+		},
 	}
 }
 
@@ -234,19 +257,22 @@ type distinctList struct {
 	out  *value.CSR
 }
 
-// own returns the rows of the rank. A call for all ranks without windows has rows of rank 0 alone.
+func (l *distinctList) split() bool { return l.c.Attrs.Int("split") > 0 }
+
+// own returns the rows of the rank. A call for all ranks without windows has rows of rank 0 alone, and
+// one that splits keys has all rows at once.
 func (l *distinctList) own() *value.Dense {
 	x := l.c.Dense(0)
-	lo, hi := 0, x.Rows
-	if step, ok := l.c.Attrs.Get("step"); ok {
+	lo, hi, all := 0, x.Rows, l.c.Lo == l.c.Hi
+	if step, ok := l.c.Attrs.Get("step"); ok && !(all && l.split()) {
 		lo, hi = op.WindowOf(l.rank, l.c.Type.Rows, x.Rows, step)
-	} else if l.c.Lo == l.c.Hi && l.rank > 0 {
+	} else if all && l.rank > 0 {
 		hi = 0
 	}
 	return x.View(lo, 0, hi-lo, x.Cols)
 }
 
-func (l *distinctList) room(n int) { l.keys = make([]int64, n) }
+func (l *distinctList) room(n int) { l.keys = memory.Fresh[int64](n) }
 
 func (l *distinctList) put(i int, keys []uint64) {
 	for j, k := range keys {
@@ -262,13 +288,42 @@ func (l *distinctList) add() {
 	if l.out == nil {
 		l.out = value.NewCSR(types.I64, l.c.Type.Rows, l.c.Type.Cols, 0)
 	}
-	l.out.Ptr[l.rank+1] = int64(len(l.keys))
-	l.out.Col = slices.Grow(l.out.Col, len(l.keys))
-	for k := range l.keys {
-		l.out.Col = append(l.out.Col, int32(k))
+	if !l.split() {
+		first := len(l.out.I64)
+		l.out.Col = slices.Grow(l.out.Col, len(l.keys))[:first+len(l.keys)]
+		l.out.Ptr[l.rank+1] = int64(len(l.keys))
+		l.out.I64 = append(l.out.I64, l.keys...)
+		for k := range l.keys {
+			l.out.Col[first+k] = int32(k)
+		}
+		return
 	}
-	l.out.I64 = append(l.out.I64, l.keys...)
+	lengths := l.out.Ptr[1:]
+	for _, k := range l.keys {
+		lengths[ownerOf(k, len(lengths))]++
+	}
+	at, begin, n := make([]int64, len(lengths)), make([]int64, len(lengths)), int64(0)
+	for r := range at {
+		at[r], begin[r] = n, n
+		n += lengths[r]
+	}
+	l.out.I64, l.out.Col = memory.Fresh[int64](int(n)), memory.Fresh[int32](int(n))
+	for _, k := range l.keys {
+		r := ownerOf(k, len(at))
+		l.out.I64[at[r]], l.out.Col[at[r]] = k, int32(at[r]-begin[r])
+		at[r]++
+	}
 }
+
+// ownerOf returns which of so many ranks counts a key.
+func ownerOf(key int64, ranks int) int {
+	r, _ := bits.Mul64(uint64(key)*scatter, uint64(ranks))
+	return int(r)
+}
+
+// scatter makes the high bits of products with consecutive keys differ: it is 2^64 over the golden
+// ratio (D. Knuth, The Art of Computer Programming 3, 6.4).
+const scatter = 0x9e3779b97f4a7c15
 
 func (l *distinctList) finish() error {
 	l.out.SumLengths()
@@ -282,37 +337,63 @@ func (l *distinctList) End() error {
 	return l.finish()
 }
 
-// united merges the keys of all rows, each in order and without equal ones, pair by pair.
-func united(m *value.CSR) (keys []uint64) {
-	all, lists := make([]uint64, len(m.I64)), make([][]uint64, m.Rows)
-	for i, k := range m.I64 {
-		all[i] = uint64(k)
+// united merges the keys of all rows, each in order and without equal ones.
+func united(m *value.CSR) []uint64 {
+	list := unite(m, 1)[0]
+	keys := make([]uint64, len(list))
+	for i, k := range list {
+		keys[i] = uint64(k)
 	}
+	return keys
+}
+
+// countUnion returns how many keys united has.
+func countUnion(m *value.CSR) (n int) {
+	lists := unite(m, 2)
+	if len(lists) == 1 {
+		return len(lists[0])
+	}
+	a, b, i, j := lists[0], lists[1], 0, 0
+	for ; i < len(a) && j < len(b); n++ {
+		less, more := compared(a[i], b[j])
+		i, j = i+1-more, j+1-less
+	}
+	return n + len(a) - i + len(b) - j
+}
+
+// unite merges the keys of rows pair by pair until so many lists are left.
+func unite(m *value.CSR, left int) [][]int64 {
+	lists := make([][]int64, m.Rows)
 	for r := range lists {
-		lists[r] = all[m.Ptr[r]:m.Ptr[r+1]]
+		lists[r] = m.I64[m.Ptr[r]:m.Ptr[r+1]]
 	}
-	for len(lists) > 1 {
+	for len(lists) > left {
 		next := lists[:0]
 		for pair := range slices.Chunk(lists, 2) {
 			next = append(next, union(pair[0], pair[len(pair)-1]))
 		}
 		lists = next
 	}
-	return lists[0]
+	return lists
+}
+
+// compared tells which of two keys is less: 1, or 0. A branch would be guessed wrong as often as not.
+func compared(a, b int64) (less, more int) {
+	_, l := bits.Sub64(uint64(a), uint64(b), 0)
+	_, m := bits.Sub64(uint64(b), uint64(a), 0)
+	return int(l), int(m)
 }
 
 // union returns the keys of two lists in order, each once.
-func union(a, b []uint64) []uint64 {
+func union(a, b []int64) []int64 {
 	if len(a) == 0 || len(b) > 0 && &a[0] == &b[0] { // the last list of an odd number is alone
 		return b
 	}
-	out, i, j, k := make([]uint64, len(a)+len(b)), 0, 0, 0
+	out, i, j, k := make([]int64, len(a)+len(b)), 0, 0, 0
 	for ; i < len(a) && j < len(b); k++ {
-		x, y := a[i], b[j]
-		_, less := bits.Sub64(x, y, 0) // without a branch, which would be guessed wrong as often as not
-		_, more := bits.Sub64(y, x, 0)
-		out[k] = min(x, y)
-		i, j = i+1-int(more), j+1-int(less)
+		less, more := compared(a[i], b[j])
+		out[k] = int64(min(uint64(a[i]), uint64(b[j])))
+		i, j = i+1-more, j+1-less
 	}
 	k += copy(out[k:], a[i:])
 	k += copy(out[k:], b[j:])

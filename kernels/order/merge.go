@@ -8,9 +8,6 @@ import (
 	"math/bits"
 
 	"flow/ir/op"
-	"flow/ir/types"
-	"flow/ir/value"
-	"flow/kernels/define"
 )
 
 // runsOf is the runs of a call, by rank: those of this rank's window, or all rows.
@@ -183,57 +180,3 @@ func mergePair(out []uint64, outAt []int64, keys []uint64, at []int64, j int) {
 	copy(out[k:], keys[j:])
 	copy(outAt[k:], at[j:])
 }
-
-// What follows counts the distinct elements of a sorted column that ranks share (nunique). Rank r
-// counts the rows of its window whose key differs from that of the row above.
-
-// sharedRuns returns the row op.Ordering.Runs.
-func sharedRuns(ranks, step op.Arg) []*op.Def {
-	return []*op.Def{
-		{
-			Name: "order.runs.count", Hidden: true,
-			Doc:  "order.runs.count is how many rows of each window differ from the row above: row r is of window r.",
-			Args: []op.Arg{{Name: "x", Doc: "a column in order"}, ranks, step},
-			Type: func(s *op.Sig) (types.Type, error) { return types.DenseOf(types.I64, s.Attrs.Int("ranks"), 1), nil },
-			Laws: op.Pure, Cost: countWork,
-			Kernel: func(c *op.Call) error {
-				out := c.Result()
-				for r := range out.Rows {
-					out.Set(r, 0, value.I64(0))
-				}
-				eachRun(c, func(r int, keys []uint64) { out.I64[r*out.Stride] += int64(len(keys)) })
-				return nil
-			},
-		},
-	}
-}
-
-// eachRun calls f with the keys that differ from the key of the row above, for all rows of the windows
-// of a call, at most 512 at a time. r is the rank of the window.
-func eachRun(c *op.Call, f func(r int, keys []uint64)) {
-	var keys [512]uint64
-	eachWindow(c, func(r int, s sortedRows) {
-		last := uint64(0)
-		for i := s.lo; i < s.hi; i += len(keys) {
-			k := keys[:min(len(keys), s.hi-i)]
-			if i > 0 && i == s.lo {
-				s.keys(k[:1], i-1)
-				last = k[0]
-			}
-			s.keys(k, i)
-			if i == 0 {
-				last = ^k[0] // the first row is always one
-			}
-			n := 0
-			for _, key := range k { // a branch would be guessed wrong as often as not
-				differs := key ^ last
-				k[n], last = key, key
-				n += int((differs | -differs) >> 63)
-			}
-			f(r, k[:n])
-		}
-	})
-}
-
-// countWork is the cost of reading a column once.
-func countWork(s *op.Sig, _ types.Type) op.Work { return define.ReadCost(s, 2) }

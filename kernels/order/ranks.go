@@ -7,8 +7,6 @@ package order
 // its runs, and the rank merges them (op.Ordering.Of).
 
 import (
-	"slices"
-
 	"flow/ir/op"
 	"flow/ir/types"
 	"flow/ir/value"
@@ -134,7 +132,7 @@ func sharedOrders(by, desc op.Arg) []*op.Def {
 			}
 		}),
 	}
-	rows = slices.Concat(rows, sharedRuns(ranks, step), distinctLists(ranks, step))
+	rows = append(rows, distinctLists(ranks, step)...)
 	for _, d := range rows {
 		define.ByKernel(d)
 	}

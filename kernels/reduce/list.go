@@ -52,9 +52,9 @@ type statistic struct {
 	passes         func(a *op.Attrs, x *value.Dense, e types.Elem, workers int, done func(v value.Scalar)) op.Passes
 	least, abreast int
 	beside         func(*op.Sig, types.Type) float64
-	// order is how ranks share the form of all elements, for a column. nil: they share it by selection, or
-	// not at all.
-	order *op.Ordering
+	// shard is how ranks share the form of all elements by lists. The zero value: they share it by
+	// selection, or not at all.
+	shard op.Shard
 	// elements writes one of the forms into a loop: by row, by column, or of all elements.
 	elements func(e *op.Elements, rows, cols bool) op.Element
 	// call is the argument list of the example after the matrix; whole, row, col what the example
@@ -206,7 +206,7 @@ func (s statistic) wholeRow() *op.Def {
 		c.Out = s.run(c.Attrs, oneLine(a), c.Type.Elem, &room.keys)
 		return nil
 	}
-	d.Order, d.Beside = s.order, s.beside
+	d.Shard, d.Beside = s.shard, s.beside
 	if s.passes != nil {
 		d.Loop = &op.Loop{
 			Space: func(c *op.Call) (n, leaf int) {

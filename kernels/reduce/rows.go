@@ -159,7 +159,7 @@ func listStatistics() []statistic {
 				return value.I64(order.CountRuns(*room))
 			},
 			passes: distinct, least: order.SortLeast, abreast: 1, beside: order.RoomOfAll,
-			order: &op.Ordering{Own: "sort.own", Of: "sort.window", Runs: "order.runs.count", End: "sum"},
+			shard: op.Shard{List: "distinct.list", Count: "distinct.count", Listed: "sum"},
 			elements: func(e *op.Elements, rows, cols bool) op.Element {
 				return lineElements(e, rows, cols, func(x []loop.Val) loop.Val { return nuniqueBody(e.B, x) })
 			},
