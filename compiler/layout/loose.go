@@ -420,8 +420,8 @@ func (s *spreader) listReads(g *ir.Graph, id ir.ID, partial []bool) (reads []row
 }
 
 // listed makes the new nodes of a reduction for which listReads returns reads. Keys that are counted
-// are mostly sorted. So ranks take about as many rows each even if cuts by entries gave them others: one
-// of two ranks has 3/4 of the rows of an RMAT graph of scale 20.
+// are mostly sorted. So ranks take about as many rows each even if cuts by entries gave them others. By
+// entries, one of two ranks has 3/4 of the rows of an RMAT graph of scale 20.
 func (x *spreadGraph) listed(id ir.ID, reads []rowReads) {
 	n, rows := &x.old.Nodes[id], x.old.Type(x.old.In(id)[0]).Rows
 	unit := x.unit[rows]
