@@ -359,3 +359,19 @@ func TestPartsOfSortsOnRanks(t *testing.T) {
 		}
 	}
 }
+
+// TestGathersOfTurnedViews: a transpose of a transpose of some columns is a view of what each rank has,
+// and a gather needs memory without gaps.
+func TestGathersOfTurnedViews(t *testing.T) {
+	text := "x = abs(randn(9, 8, seed = 19)) * rand(9, 8, seed = 3)\ny = t(t(x[:, 2..-1]))\nemit y\nemit y[3, :] + t(x[2..7, 1])"
+	for _, ranks := range []int{2, 3} {
+		r, err := compileTiny(tinyTable(t), text, ranks, false, append([]string{"undo-twice"}, apart...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := evaluated("the meaning", r.Program)
+		if out, err := runOver(mem.New(ranks, slowTransports[0]), r, 1); err != nil || want.err != nil || out != want.out {
+			t.Errorf("%d ranks: %v, by definition %v, %s", ranks, err, want.err, difference(want.out, out))
+		}
+	}
+}

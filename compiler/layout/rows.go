@@ -435,7 +435,9 @@ func (x *spreadGraph) turnedRows(id ir.ID) ir.ID {
 	made, ok := x.turnedOf[id]
 	if !ok {
 		if of := x.old.In(id); x.old.Nodes[id].Op.Shard.Kind == op.ShardTranspose && x.partial[of[0]] {
-			made = x.own(of[0])
+			if made = x.own(of[0]); x.views[of[0]] != nil { // a gather brings rows of others into memory without gaps
+				made = x.ownOf(of[0], made)
+			}
 		} else {
 			made = x.turnedBlocks(id, x.own(id))
 		}
