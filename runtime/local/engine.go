@@ -146,6 +146,7 @@ type control struct {
 	entered  int64        // how often
 	told     atomic.Int64 // 1 + round while the loop runs, for progress; else 0
 	retained []ir.ID      // nodes whose values stay until the loop ends
+	early    []*gather    // gathers whose transfers begin in the round before
 
 	round int64        // rounds that have ended
 	shape []types.Type // of the carried values
@@ -189,6 +190,7 @@ const (
 	joins
 	leaves
 	gathers // starts the transfers of a gather; see engine_gather.go
+	early   // starts those of the next round
 )
 
 // repeat says whether the marked nodes of a region that are invariant in one loop have run since it
@@ -208,6 +210,13 @@ type gather struct {
 	states *value.Dense // the states of all ranks, one below the other
 	parts  []*value.CSR // the parts of a sparse matrix, by rank
 	fetch  fetch        // with lists
+
+	// Of a gather whose transfers begin in the round before; see Note [Early gathers].
+	loop   *control
+	from   ir.ID        // the value that the loop carries to its input
+	sent   *value.Dense // that value, if the transfers of the next round have begun
+	stage  atomic.Int32 // of these transfers
+	finish func()       // what ends them, once the next round has begun
 }
 
 // fetch is what a gather with lists sends and receives in a round, by rank.

@@ -264,6 +264,10 @@ func (e *Engine) connect() {
 	for _, g := range e.gathers {
 		d.Waits[g.task]++
 		d.Announced++
+		if g.loop != nil { // the transfers of a round that does not follow
+			d.Waits[e.index[g.loop.node]]++
+			d.Announced++
+		}
 	}
 	extra := append(e.connectGuards(), e.connectControls()...)
 	edges += len(extra)
@@ -330,7 +334,7 @@ func (e *Engine) prioritise() {
 		}
 	}
 	for t, s := range e.steer { // other ranks wait for the message of a gather, and starting it takes no time
-		if s.role == gathers {
+		if s.role == gathers || s.role == early {
 			e.dag.Prio[t] = math.MaxInt32
 		}
 	}

@@ -185,6 +185,9 @@ func (b *numbering) controls() error {
 					b.starts(e.gathers[len(e.gathers)-1])
 				}
 			}
+			if k == 0 {
+				b.startsEarly(lp)
+			}
 			b.steers(steer{role: joins, loop: lp, region: k}, lp.node)
 			r.to = int32(len(e.task))
 		}
@@ -248,6 +251,11 @@ func (e *Engine) connectControls() (extra []extraEdge) {
 	}
 	for _, lp := range e.controls {
 		edge(lp.exit, e.index[lp.node])
+	}
+	for t, s := range e.steer {
+		if s.role == early {
+			edge(e.index[s.gather.from], t)
+		}
 	}
 	for _, lp := range e.controls {
 		for _, r := range lp.regions {

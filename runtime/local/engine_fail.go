@@ -204,6 +204,9 @@ func (e *Engine) giveUp(place int64) {
 		if e.place(g.id) > place {
 			e.arrived(g)
 		}
+		if g.loop != nil && e.place(g.loop.node) > place {
+			e.forgo(g)
+		}
 	}
 	for k, a := range e.awaits {
 		if e.place(k.shown) > place && a.given.CompareAndSwap(false, true) {

@@ -13,8 +13,12 @@ import (
 // ends the loop.
 func (e *Engine) steerTask(w *Worker, t int32) error {
 	st := e.steer[t]
-	if st.role == gathers {
+	switch st.role {
+	case gathers:
 		e.startGather(&e.scratch[w.index], st.gather)
+		return nil
+	case early:
+		e.startEarly(st.gather)
 		return nil
 	}
 	lp, s := st.loop, &e.scratch[w.index]
@@ -24,12 +28,12 @@ func (e *Engine) steerTask(w *Worker, t int32) error {
 		return nil
 	case enters:
 		if lp.place > e.failedAt.Load() {
-			w.Fire(lp.exit)
+			e.exit(w, lp)
 			return nil
 		}
 	case joins:
 		if lp.regions[st.region].place > e.failedAt.Load() {
-			w.Fire(lp.exit)
+			e.exit(w, lp)
 			return nil
 		}
 	}
@@ -41,7 +45,7 @@ func (e *Engine) steerTask(w *Worker, t int32) error {
 		err = e.enterLoop(w, s, lp)
 	case lp.branch:
 		err = e.give(s, lp, lp.regions[st.region])
-		w.Fire(lp.exit)
+		e.exit(w, lp)
 	case st.region == 1:
 		e.test(w, lp)
 	default:
@@ -49,7 +53,7 @@ func (e *Engine) steerTask(w *Worker, t int32) error {
 	}
 	if err != nil {
 		e.fail(lp.node, err)
-		w.Fire(lp.exit)
+		e.exit(w, lp)
 	}
 	if e.o.Remote != nil {
 		e.o.Remote.Between(e.Now())
@@ -106,7 +110,7 @@ func (e *Engine) nextRound(w *Worker, lp *control) {
 	case lp.round < lp.times:
 		e.begin(w, lp, 0)
 	default:
-		w.Fire(lp.exit)
+		e.exit(w, lp)
 	}
 }
 
@@ -137,7 +141,7 @@ func (e *Engine) test(w *Worker, lp *control) {
 	stop := e.slot[y].(value.Scalar).True()
 	e.Release(y)
 	if stop {
-		w.Fire(lp.exit)
+		e.exit(w, lp)
 		return
 	}
 	e.begin(w, lp, 0)
@@ -157,6 +161,9 @@ func (e *Engine) endRound(w *Worker, s *workerState, lp *control) error {
 	for i, v := range lp.vals {
 		e.slot[lp.args[i]] = v
 		lp.vals[i] = nil
+	}
+	if err := e.carriesEarly(lp); err != nil {
+		return err
 	}
 	lp.round++
 	lp.told.Store(lp.round + 1)
