@@ -55,6 +55,10 @@ func TestFilesInParts(t *testing.T) {
 		{"X = read(\"y.npy\")\nemit sum(X @ seq(1, 6))\nemit sum(rowmax(X))", 2, 1, 3600 << 10},
 		{"X = read(\"y.npy\")\ny = read(\"x.npy\")\nemit sum(X[:, 1] * y[:, 2])\nemit max(y)", 1, 3, 3600 << 10},
 		{"X = read(\"i.npy\")\nemit colsum(X)\nemit sum(X // 7)", 1, 3, 3600 << 10},
+		// other columns in each loop, and columns that none reads
+		{"X = read(\"z.npy\")\nemit sum(X[:, 0] * X[:, 1])\nemit max(X[:, 1] - X[:, 3])", 2, 1, 6 << 20},
+		{"X = read(\"q.csv\", columns = \"c, a\")\nemit sum(X[:, 0] * X[:, 0])\nemit count(X[:, 0] * X[:, 1] > 5)", 2, 1, 2400 << 10},
+		{"X = read(\"z.npy\")\nemit sum(X[X[:, 0] > 0.5 and X[:, 1] < 0.5, 2])", 1, 1, 6 << 20},
 		{"emit count(read(\"b.npy\"))", 0, 3, 3600 << 10}, // few bytes
 		{"X = read(\"t.csv\", columns = \"c, a\")\nemit colmean(X)\nemit colvar(X)\nemit count(X > 0.05)", 1, 1, 2100 << 10},
 		{"X = read(\"q.csv\", columns = \"c, a\")\nemit colsum(X)\nemit sum(abs(X[:, 0] - mean(X)))", 2, 2, 2400 << 10},

@@ -124,7 +124,10 @@ func (s *state) readInParts() bool {
 	small.Part = leastPart
 	for k, sizes := range []nodes.Sizes{s.o.Sizes, s.o.Sizes, small} {
 		x := *s
-		x.g, x.owner = layout.InParts(s.g, s.owner, s.o.Table, sizes, k > 0 || s.o.Sizes.Part > 0)
+		if k > 0 && s.owner == nil {
+			x.g = layout.WholeReads(s.g, s.o.Table)
+		}
+		x.g, x.owner = layout.InParts(x.g, s.owner, s.o.Table, sizes, k > 0 || s.o.Sizes.Part > 0)
 		if fits, whichever := x.room(); s.o.Sizes.Part > 0 || whichever && !all || fits && !some {
 			s.g, s.owner = x.g, x.owner
 			return fits

@@ -101,6 +101,48 @@ func readInParts(n *ir.Node) bool {
 	return n.Op.Reads != nil && n.Op.Parts != nil && n.Op.Loop != nil && !n.Attrs.Bool("sparse") && n.Op.Parts(n.Attrs)
 }
 
+// WholeReads joins reads of several columns of a file to one read and views of it. A loop can then read
+// the file in parts for other columns, too. Columns that no node reads are read because they may fail;
+// alone they would stay whole.
+func WholeReads(g *ir.Graph, table *op.Table) *ir.Graph {
+	// columnsOf returns which columns of all rows a node reads, and what else it says. from is -1 if it
+	// reads others.
+	columnsOf := func(id ir.ID) (from, count int, file *op.Attrs) {
+		n := g.Nodes[id]
+		at := n.Attrs.Ints("at")
+		if n.Op.Reads == nil || len(at) == 0 || at[0] > 0 {
+			return -1, 0, nil
+		}
+		n.Attrs = op.MakeAttrs(slices.DeleteFunc(slices.Clone(n.Attrs.List()), func(a op.Attr) bool { return a.Name == "at" })...)
+		if !readInParts(&n) {
+			return -1, 0, nil
+		}
+		return int(at[1]), int(at[3]), n.Attrs
+	}
+	columns, whole := map[string]int{}, map[string]ir.ID{} // by file: how many there are, and the read of all
+	for id := range g.All() {
+		if from, count, file := columnsOf(id); from >= 0 && from == columns[file.String()] {
+			columns[file.String()] += count
+		}
+	}
+	uses := g.Uses()
+	return nodes.Changed(g, func(id ir.ID) bool {
+		from, count, file := columnsOf(id)
+		return from >= 0 && count < columns[file.String()]
+	}, func(c *nodes.Copying, id ir.ID) {
+		n, t, o := &g.Nodes[id], g.Type(id), g.Origin(id)
+		_, _, file := columnsOf(id)
+		all, ok := whole[file.String()]
+		if !ok {
+			all = c.G.Add(n.Op, file, types.DenseOf(t.Elem, t.Rows, columns[file.String()]), o)
+			whole[file.String()] = all
+		}
+		if c.To[id] = all; uses[id] > 0 {
+			c.To[id] = c.G.Add(table.Must("slice"), op.MakeAttrs(op.Attr{Name: "at", Val: n.Attrs.Val("at")}), t, o, all)
+		}
+	})
+}
+
 // inParts finds and makes the loops of InParts.
 type inParts struct {
 	g       *ir.Graph
