@@ -254,7 +254,13 @@ func (l *lowerer) callOp(e *ast.Call, word string, rows []*op.Def) val {
 			continue
 		}
 		if v.kind == edge && l.typeOf(v).IsMatrix() {
-			l.fail(source.Errorf("E200", a.Value.Span(), "`%s` is %v, this is %s", d.Args[i].Name, d.Args[i].Kind, l.what(v)).WithHelp("%s", usages(rows)))
+			help := usages(rows)
+			for _, r := range rows { // another form has an operand in this place, which is given by name
+				if !r.Hidden && i < len(r.Args) && !r.Args[i].Attr {
+					help = fmt.Sprintf("name it: `%s = %s`; %s", r.Args[i].Name, l.text(a.Value.Span()), usage(r))
+				}
+			}
+			l.fail(source.Errorf("E200", a.Value.Span(), "`%s` is %v, this is %s", d.Args[i].Name, d.Args[i].Kind, l.what(v)).WithHelp("%s", help))
 		}
 		if v.kind == edge && d.Args[i].Open != "" && l.typeOf(v).Elem == types.I64 {
 			if f, ok := l.library(d.Args[i].Open); ok {
