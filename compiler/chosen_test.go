@@ -221,3 +221,28 @@ func TestRowsOfGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestFromHowManyGroups: rows are ordered where masks would compare many elements, and where no loop
+// reduces the rows under their mask.
+func TestFromHowManyGroups(t *testing.T) {
+	const whole, floats = "randint(%d, 1, 0, %d, seed = 2)", "floor(rand(%d, 1, seed = 2) * %d)"
+	table := tinyTable(t)
+	for _, c := range []struct {
+		rows, groups int
+		key, of      string
+		want         bool
+	}{
+		{2_000_000, 32, whole, "max(y)", true}, {2_000_000, 31, whole, "max(y)", false}, {20_000, 100, whole, "max(y)", false},
+		{20_000, 300, whole, "max(y)", true}, {20_000, 40, whole, "median(y)", true}, {20_000, 24, whole, "median(y)", false},
+		{2_000_000, 100, floats, "max(y)", false}, {2_000_000, 128, floats, "max(y)", true},
+	} {
+		text := fmt.Sprintf("x = rand(%d, 1, seed = 1)\nk = %s\nemit parfor g in 0..%d { y = x[k == g]; %s }", c.rows, fmt.Sprintf(c.key, c.rows, c.groups), c.groups, c.of)
+		r, err := compiledOnce(table, text, 1, false, nil)
+		if err != nil {
+			t.Fatalf("%v\nin\n%s", err, text)
+		}
+		if is := strings.Contains(r.Plan.Graph.String(), "order.below("); is != c.want {
+			t.Errorf("%d rows, %d groups by %s, %s: ordered %v", c.rows, c.groups, c.key, c.of, is)
+		}
+	}
+}

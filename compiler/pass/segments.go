@@ -45,6 +45,11 @@ const (
 	// leastReduced is the least number of keys where loops would reduce the rows under their mask, without
 	// storing them.
 	leastReduced = 256
+	// leastCompared is how many elements masks compare at least where such rows are ordered from as few
+	// keys on as others. Less takes no longer than to make the code of the loops that order rows: 3 ms.
+	// Means and variances of 4 columns of 2e6 rows by 128 integers take 0.12 s of 0.54, and five
+	// reductions of a column by 64 of them 0.06 of 0.11.
+	leastCompared = 6e6
 )
 
 // segments describes the nodes of the body of a parfor that take groups of rows, and the columns that
@@ -97,11 +102,11 @@ func segmented(g *ir.Graph, id ir.ID, table *op.Table) (s segments) {
 		if one, ok := s.taken(g, id, s.conditions(mask, nil)); ok {
 			one.chosen = chosen
 			s.by[ir.ID(i)] = one
-			least := int64(leastReduced)
-			if picked && !s.reduced(readers, ir.ID(i)) {
-				least = leastOf(b.Type(s.columns[one.column].id).Elem)
+			least, column, keys := int64(leastReduced), b.Type(s.columns[one.column].id), s.keys(g, id, one.key)
+			if picked && (float64(keys)*float64(column.Rows) >= leastCompared || !s.reduced(readers, ir.ID(i))) {
+				least = leastOf(column.Elem)
 			}
-			pays = pays || s.keys(g, id, one.key) >= least
+			pays = pays || keys >= least
 		}
 	}
 	if !pays {

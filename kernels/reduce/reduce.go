@@ -358,8 +358,8 @@ func (w Whole) ofNone(c *op.Call, columns bool) error {
 	}})
 }
 
-// emptyOf returns the failure of reduction d for a matrix without rows, or nil if it has a value. c is a
-// part of the reduction. Its attributes say which columns and elements the matrix would have.
+// emptyOf returns the failure of reduction d for a matrix without rows, or nil if it has a value. c is
+// a part of the reduction. Its attributes say which columns and elements the matrix would have.
 func emptyOf(c *op.Call, d *op.Def) error {
 	e, _ := types.ElemNamed(c.Attrs.Str("elem"))
 	return (&op.Call{Def: d, Attrs: c.Attrs, In: []value.Value{value.New(e, 0, c.Attrs.Int("cols"))}}).Settle()
