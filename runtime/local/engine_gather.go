@@ -304,7 +304,7 @@ func (e *Engine) exit(w *Worker, lp *control) {
 		case !g.stage.CompareAndSwap(earlyUnder, earlyAwaited):
 			g.stage.Store(notEarly)
 			e.forget(g)
-		case lp.place > e.failedAt.Load():
+		case e.place(lp.node) > e.failedAt.Load(): // giveUp of a failure in between has not seen that it waits
 			e.forgo(g)
 		}
 	}
