@@ -65,6 +65,15 @@ emit a`},
   next k = k + 1
 }
 emit x`},
+	{"a failure on one rank in the last round", `iterate x = seq(0, 29) * 1.0, k = 0 until k == 6 {
+  y = parfor i in 0..29 {
+    iterate z = x[28 - i, 0] * 0.25, m = 0 until m == 4000 * ifelse(i < 8, 1, 0) { next z = sin(z); next m = m + 1 }
+    z + f64(7 // (5 - k + ifelse(i == 25, 0, 1)))
+  }
+  next x = y
+  next k = k + 1
+}
+emit x`},
 	{"a failure in a late round", `iterate x = seq(0, 29) * 1.0, k = 0 until k == 9 {
   y = parfor i in 0..29 { 0.5 * x[28 - i, 0] + 0.25 * x[i, 0] }
   assert k < 6 or y[20, 0] < 0, fmt("round {}", k)
