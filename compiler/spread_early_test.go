@@ -65,6 +65,14 @@ emit a`},
   next k = k + 1
 }
 emit x`},
+	{"the value does not depend on what its round brings", `iterate x = seq(0, 29) * 1.0, s = 0.0, k = 0 until k == 8 {
+  w = parfor i in 0..29 { x[28 - i, 0] * (i + 1) }
+  next s = s + sum(w) + w[3, 0]
+  next x = parfor i in 0..29 { x[i, 0] * 1.25 + k }
+  next k = k + 1
+}
+emit s
+emit x`},
 	{"a failure on one rank in the last round", `iterate x = seq(0, 29) * 1.0, k = 0 until k == 6 {
   y = parfor i in 0..29 {
     iterate z = x[28 - i, 0] * 0.25, m = 0 until m == 4000 * ifelse(i < 8, 1, 0) { next z = sin(z); next m = m + 1 }

@@ -253,8 +253,9 @@ func (e *Engine) connectControls() (extra []extraEdge) {
 		edge(lp.exit, e.index[lp.node])
 	}
 	for t, s := range e.steer {
-		if s.role == early {
+		if s.role == early { // after the transfers of this round, even if the value does not depend on them
 			edge(e.index[s.gather.from], t)
+			edge(s.gather.task, t)
 		}
 	}
 	for _, lp := range e.controls {
