@@ -341,5 +341,5 @@ func (e *Engine) forgo(g *gather) {
 // of the time for connected components of web-NotreDame, and 0.96 for rounds of 0.5 ms of heat2d.
 //
 // It would be wrong if another gather brought rows to the same memory in that round, or if the next
-// round had a copy (carriedTo, carriesEarly). Nor may they begin before the transfers of their own round
-// have ended, which a value that depends on a rank's own rows alone does not wait for.
+// round had a copy (carriedTo, carriesEarly). Nor may they begin before the transfers of their own
+// round have ended, which a value that depends on a rank's own rows alone does not wait for.
