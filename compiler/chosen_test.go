@@ -132,7 +132,7 @@ func TestTablesOfGroups(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
 		}
-		tables += strings.Count(r.Plan.Graph.String(), "group.sums(")
+		tables += strings.Count(r.Plan.Graph.String(), "group.sum(")
 		all := runs{{1, 2, nil, true, "SS"}, {2, 1, nil, false, ""}, {3, 2, nil, true, "GSS"}, {2, 2, []string{"simplify"}, true, "TSS"}, {3, 1, nil, false, ""}}
 		if _, err := all.some(seed).differ(table, text); err != nil {
 			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)

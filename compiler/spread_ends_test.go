@@ -80,7 +80,7 @@ func TestTablesThatRanksShare(t *testing.T) {
 		}
 		words, g := 0, r.Plan.Graph
 		for id, n := range g.All() {
-			if n.Op.Name == "group.sums.part" {
+			if n.Op.Name == "group.sum.part" {
 				words = max(words, g.Type(id).Cols)
 			}
 		}

@@ -177,3 +177,38 @@ func (p *Pair) Round32() float32 {
 	s.Add(p.T)
 	return s.Round32()
 }
+
+// Triple is a sum of squares as the unevaluated sum of three floats. The zero Triple is 0.
+type Triple struct{ S, T, U float64 }
+
+// AddSquaresScattered adds the square of x[k], as Square has it, to the sum p[at[k]] for every k.
+func AddSquaresScattered(p []Triple, at []int32, x []float64) {
+	x = x[:len(at)]
+	for k, j := range at {
+		c := &p[j]
+		h, l := Square(x[k])
+		c.add(h, l)
+	}
+}
+
+// add adds h, and l, which is at most half of the last bit of h. The sum is then Lost if three floats do
+// not hold it.
+func (p *Triple) add(h, l float64) {
+	s, e := TwoSum(p.S, h)
+	t, f := TwoSum(p.T, e)
+	u, g := TwoSum(p.U, f)
+	t, f = TwoSum(t, l)
+	u, i := TwoSum(u, f)
+	if p.S, p.T, p.U = s, t, u; g != 0 || i != 0 { // of a NaN too
+		p.S = math.NaN()
+	}
+}
+
+// Lost reports whether the sum is not known, or not finite.
+func (p *Triple) Lost() bool { return p.S-p.S != 0 }
+
+// Merge adds the sum o. The sum is Lost if o is.
+func (p *Triple) Merge(o Triple) {
+	p.add(o.S, o.T)
+	p.add(o.U, 0)
+}

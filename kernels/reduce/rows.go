@@ -19,7 +19,7 @@ func Rows() []*op.Def {
 	for _, r := range Wholes() {
 		out = append(out, r.Defs()...)
 	}
-	out = append(append(append(out, prod(), identical()), sharedRuns()...), groupSums()...)
+	out = append(append(append(out, prod(), identical()), sharedRuns()...), groupRows()...)
 	return append(out, axisRows()...)
 }
 
