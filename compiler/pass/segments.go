@@ -331,13 +331,20 @@ func newSegmentWriter(s segments, c *nodes.Copying, id ir.ID) *segmentWriter {
 	return w
 }
 
-// finish adds the parfor with the new body.
+// finish adds the parfor with the new body. What that no longer reads is no input: ranks would send it.
 func (w *segmentWriter) finish() {
 	region := w.body.Region(w.r)
 	region.Args = append(region.Args, w.more...)
-	read := nodes.SetOf(append(slices.Clone(region.Args), region.Yields...)) // no longer the masks
+	first, shift := nodes.Captures(w.c.Old, w.id, w.r)
+	kept := nodes.SetOf(append(slices.Clone(region.Args[:first]), region.Yields...))
+	read := w.body.G.Needed(func(x ir.ID) bool { return kept[x] || w.body.G.Required(x) })
+	for k := len(region.Args) - 1; k >= first; k-- {
+		if !read[region.Args[k]] {
+			region.Args, w.in = slices.Delete(region.Args, k, k+1), slices.Delete(w.in, k+shift, k+shift+1)
+		}
+	}
 	id := w.c.G.CopyNode(w.c.Old, w.id, w.in...)
-	w.c.To[w.id], w.c.G.Nodes[id].Region = id, region.Compact(w.body.G.Needed(func(x ir.ID) bool { return read[x] || w.body.G.Required(x) }))
+	w.c.To[w.id], w.c.G.Nodes[id].Region = id, region.Compact(read)
 }
 
 func (w *segmentWriter) rows(g *group) int { return w.r.Graph.Type(w.columns[g.column].id).Rows }

@@ -14,7 +14,9 @@ import (
 
 const (
 	// leastSums is the least number of groups for which a table takes less time than a mask for each group.
-	leastSums = 20
+	leastSums = 12
+	// leastPicked is the same where masks choose rows, which are then stored.
+	leastPicked = 4
 	// mostSums is the most groups of a table.
 	mostSums = 1 << 18
 	// mostFactors is the most products between a mask and the sum.
@@ -175,7 +177,11 @@ func (s sums) keyed(g *ir.Graph, id ir.ID, one *groupSum, conditions []ir.ID) bo
 		one.keys = append(one.keys, groupKey{x, k})
 		groups *= n
 	}
-	return len(one.keys) > 0 && groups >= leastSums && groups <= mostSums
+	least := int64(leastSums)
+	if one.picked != ir.None {
+		least = leastPicked
+	}
+	return len(one.keys) > 0 && groups >= least && groups <= mostSums
 }
 
 // places returns the places of the rows from which node x is computed. It returns ir.None if x is not

@@ -49,7 +49,7 @@ func TestGroups(t *testing.T) {
 				a.Set(i, 0, value.Scalar{Elem: a.Elem, I: r.Int64N(12) - 3, F: []float64{float64(r.Int64N(12) - 3), 0.5, math.NaN(), math.Copysign(0, -1)}[max(0, r.IntN(9)-5)]})
 			}
 			in = append(in, a.View(0, 0, n, 1))
-			lo, by, many = append(lo, r.IntN(9)-4), append(by, []int{1, 1, -1, 2, -3}[r.IntN(5)]), append(many, 1+r.IntN(6))
+			lo, by, many = append(lo, r.IntN(9)-4), append(by, []int{1, 1, -1, 2, -3}[r.IntN(5)]), append(many, 1+r.IntN(6)+40*(i%97/96))
 		}
 		attrs := op.MakeAttrs(rowtest.Attr("by", op.Ints(by...)), rowtest.Attr("lo", op.Ints(lo...)), rowtest.Attr("n", op.Ints(many...)))
 		if _, ok := rowtest.Check(t, row, attrs, in); !ok {
