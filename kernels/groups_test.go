@@ -11,9 +11,9 @@ import (
 	"flow/kernels/rowtest"
 )
 
-// TestGroups compares the reductions by group with their definitions: on columns that are views, keys of
-// floats with nan and fractions, sums that are not finite or too wide for a pair of floats, and groups
-// of no rows.
+// TestGroups compares the reductions by group with their definitions: on columns that are views, keys
+// of floats with nan and fractions, sums that are not finite or too wide for a pair of floats, and
+// groups of no rows.
 func TestGroups(t *testing.T) {
 	rows := []*op.Def{row(t, "group.sum"), row(t, "group.min"), row(t, "group.max"), row(t, "group.var"), row(t, "group.stddev")}
 	r := rand.New(rand.NewPCG(95, 96))

@@ -1,6 +1,7 @@
 package pass
 
-// This file is the part of Segments that makes one table of the sums, extremes or variances of all groups.
+// This file is the part of Segments that makes one table of the sums, extremes or variances of all
+// groups.
 
 import (
 	"slices"
@@ -13,7 +14,8 @@ import (
 )
 
 const (
-	// leastSums is the least number of groups for which a table takes less time than a mask for each group.
+	// leastSums is the least number of groups for which a table takes less time than a mask for each
+	// group.
 	leastSums = 12
 	// leastPicked is the same where masks choose rows, which are then stored.
 	leastPicked = 4

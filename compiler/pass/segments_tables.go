@@ -81,8 +81,8 @@ func (w *sumWriter) sum(x ir.ID, one groupSum) ir.ID {
 	return w.product(x, one)
 }
 
-// some adds the result y of node x of the body, which fails as x does if count is 0: x is then computed of
-// no numbers.
+// some adds the result y of node x of the body, which fails as x does if count is 0: x is then
+// computed of no numbers.
 func (w *sumWriter) some(x, y, count ir.ID) ir.ID {
 	b, o := w.body, w.body.Old.Origin(x)
 	t, number := b.Old.Type(x), types.ScalarOf(types.I64)
@@ -167,8 +167,8 @@ func (w *sumWriter) whole(x ir.ID, rows int) ir.ID {
 	return w.all[x]
 }
 
-// byRow adds scalar x of the body outside of the parfor, for each row that of its group. Rows of no group
-// have that of another.
+// byRow adds scalar x of the body outside of the parfor, for each row that of its group. Rows of no
+// group have that of another.
 func (w *sumWriter) byRow(x ir.ID) ir.ID {
 	one := w.reduced(x)
 	a, k := w.c.Old.Nodes[w.id].Attrs, one.keys[0]

@@ -191,8 +191,8 @@ func AddSquaresScattered(p []Triple, at []int32, x []float64) {
 	}
 }
 
-// add adds h, and l, which is at most half of the last bit of h. The sum is then Lost if three floats do
-// not hold it.
+// add adds h, and l, which is at most half of the last bit of h. The sum is then Lost if three floats
+// do not hold it.
 func (p *Triple) add(h, l float64) {
 	s, e := TwoSum(p.S, h)
 	t, f := TwoSum(p.T, e)

@@ -15,9 +15,9 @@ import (
 
 const (
 	groupBlock = 512 // rows whose places in the table are computed at once
-	// groupLanes is the number of sums of each of up to fewGroups groups, a power of two. A row and the next
-	// add to different ones, because an addition to the same sum would wait for the one before it. Of more
-	// groups, rows in turn seldom have the same.
+	// groupLanes is the number of sums of each of up to fewGroups groups, a power of two. A row and
+	// the next add to different ones, because an addition to the same sum would wait for the one
+	// before it. Of more groups, rows in turn seldom have the same.
 	groupLanes = 4
 	fewGroups  = 1 << 10
 )
@@ -128,8 +128,9 @@ func column(room, x []float64, stride, i, n int) []float64 {
 	return room[:n]
 }
 
-// orders stores the orders of rows i, i + 1, ..: of a greatest, the greater number has the greater order,
-// and nan the greatest; of a least, the lesser number has the greater order. Of zeros -0 is the lesser.
+// orders stores the orders of rows i, i + 1, ..: of a greatest, the greater number has the greater
+// order, and nan the greatest; of a least, the lesser number has the greater order. Of zeros -0 is the
+// lesser.
 func (b *groupsBody) orders(to []int64, d *value.Dense, i int) {
 	flip := int64(0)
 	if b.class == loop.Least {
