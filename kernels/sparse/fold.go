@@ -28,6 +28,7 @@ type rowFold struct {
 	step  vec.Step
 	zeros bool         // the least or greatest includes the elements that are not stored
 	empty value.Scalar // the start of a row, except of a Chain, which starts from zero
+	begun bool         // a Chain continues what the result has
 	base  *value.Dense // a column that the least or greatest includes; nil for none
 }
 
@@ -63,6 +64,9 @@ func foldOf[T vec.Number](f rowFold, out *value.Dense, a *value.CSR, b *value.De
 				rows = *room
 			}
 			if f.step == vec.Chain {
+				if !f.begun {
+					dense.Clear(out.View(lo, 0, end-lo, out.Cols))
+				}
 				rows.Fold(f.step, to.From(lo), from)
 				continue
 			}

@@ -66,7 +66,7 @@ func (e *Entries[T]) Convert(x Entries[T], integers []int64) {
 }
 
 // Fold makes step s of row i of out with the lines of b that row i of e names, one entry after the
-// other, for all rows. Chains begin with zeros.
+// other, for all rows.
 func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 	if out.Cols == 0 {
 		return
@@ -76,9 +76,6 @@ func (e Entries[T]) Fold(s Step, out, b Lines[T]) {
 		n = 0
 	}
 	for i := n; i < len(e.Ptr)-1; i++ {
-		if s == Chain {
-			clear(out.row(i))
-		}
 		for k := e.Ptr[i]; k < e.Ptr[i+1]; k++ {
 			e.step(s, out.row(i), b.row(int(e.Col[k])), k)
 		}

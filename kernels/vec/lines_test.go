@@ -76,9 +76,6 @@ func testSparseLines[T Number](t *testing.T, number func(r *rand.Rand) T) {
 		step := Step(trial % 5)
 		e.Fold(step, got, b)
 		for i := range rows {
-			if step == Chain {
-				clear(want.row(i))
-			}
 			for k := e.Ptr[i]; k < e.Ptr[i+1]; k++ {
 				e.step(step, want.row(i), b.row(int(e.Col[k])), k)
 			}

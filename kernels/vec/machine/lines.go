@@ -64,8 +64,8 @@ func (f Form) OnAVX2() bool { return laneTypes[f.Type].float && (f.Vectors == 0 
 // AVX2 it is the address of as many vectors as the strip has, in which the elements of its columns have
 // all bits set.
 var (
-	// FoldLines folds into the strips of rows of out, chains into zeros, the lines of b that the entries
-	// ptr[i] <= k < ptr[i+1] name. It reads Ahead columns beyond a row.
+	// FoldLines folds into the strips of rows of out the lines of b that the entries ptr[i] <= k < ptr[i+1]
+	// name. It reads Ahead columns beyond a row.
 	FoldLines = map[Form]*Kernel{}
 	// AddLines makes the step Chain of the strip of row col[k] of out with row i of b, for the entries k of
 	// row i with lo <= col[k] < hi, row by row. Columns ascend in a row. A hi of math.MaxInt32 stands for
@@ -318,12 +318,10 @@ func (e *emitter) foldLines(f Form) {
 	if f.Step != Chain {
 		e.mov(s.end, last)
 		e.dec(last)
-		s.load(mem{base: s.out}, acc)
 	}
+	s.load(mem{base: s.out}, acc)
 	for _, v := range acc {
-		if s.turn(v); f.Step == Chain {
-			s.v(amd64.VXORPD, v, v, v)
-		}
+		s.turn(v)
 	}
 	e.jump("test")
 	e.label("entries")
