@@ -267,6 +267,7 @@ func (x *spreadGraph) touched(s ir.ID) float64 {
 type listed struct {
 	input     int
 	near, own bool
+	columns   bool // regions read this rank's columns of it, and no lists
 }
 
 // takeLists adds the lists that any region of a loop needs to the arguments of all its regions. r is

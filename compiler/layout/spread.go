@@ -64,6 +64,7 @@ type spreadGraph struct {
 	states   map[ir.ID][]joins         // of old nodes with several results: how the ranks' states are joined
 	owned    map[ir.ID]ir.ID           // this rank's rows of an old node that is a whole sparse matrix
 	turnedOf map[ir.ID]ir.ID           // this rank's rows of the transpose of an old node
+	columns  map[ir.ID]ir.ID           // this rank's columns of an old sparse matrix
 	vectors  map[ir.ID]vectors         // singular vectors, by the old node of a tall matrix
 	takes    map[ir.ID][]bool          // of old loops: which inputs are read as they are, if they are partial
 	lists    map[ir.ID]rowLists        // of old sparse matrices
@@ -88,7 +89,7 @@ func (s *spreader) on(g *ir.Graph) *spreadGraph {
 	x := &spreadGraph{
 		spreader: s, old: g, g: ir.New(), to: make([]ir.ID, g.Len()), partial: make([]bool, g.Len()),
 		parts: map[ir.ID][]bool{}, whole: map[ir.ID]ir.ID{}, views: map[ir.ID]map[ir.ID]ir.ID{}, picked: map[ir.ID][]rowsAt{},
-		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{}, vectors: map[ir.ID]vectors{},
+		states: map[ir.ID][]joins{}, owned: map[ir.ID]ir.ID{}, turnedOf: map[ir.ID]ir.ID{}, columns: map[ir.ID]ir.ID{}, vectors: map[ir.ID]vectors{},
 		takes: map[ir.ID][]bool{}, lists: map[ir.ID]rowLists{}, numbers: map[numbering]rowLists{},
 		loose: map[ir.ID]ir.ID{}, counts: map[ir.ID]ir.ID{}, together: map[looseFor]ir.ID{},
 	}
@@ -213,6 +214,13 @@ func (x *spreadGraph) control(id ir.ID) bool {
 		}
 		for _, by := range lists {
 			from := x.old.In(id)[by.input]
+			if by.columns {
+				in = append(in, x.columnsOf(from))
+				if !by.own {
+					in[by.input] = in[len(in)-1]
+				}
+				continue
+			}
 			l, near := x.listsOf(from), in[by.input]
 			if by.near {
 				near = x.nearOf(from)
@@ -246,7 +254,7 @@ func (x *spreadGraph) control(id ir.ID) bool {
 
 // node makes the new node of an old one.
 func (x *spreadGraph) node(id ir.ID) {
-	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) || x.relayed(id) || x.ownsApart(id) {
+	if x.control(id) || x.view(id) || x.sparse(id) || x.chosen(id) || x.relayed(id) || x.sumsColumns(id) || x.ownsApart(id) {
 		return
 	}
 	if x.apart != nil && x.lightApart(id) {
@@ -375,7 +383,7 @@ func (x *spreadGraph) iterate(id ir.ID) (region *ir.Region, partial []bool, list
 		if !again && worth {
 			rounds := x.rounds(x.old, id) // which matter only in other loops
 			x.saved, x.paid = before.saved+rounds*(x.saved-before.saved), before.paid+rounds*(x.paid-before.paid)
-			return body, partial, takeLists(body, inside)
+			return body, partial, append(takeLists(body, inside), takeColumns(body, inside)...)
 		}
 		x.tally = before
 		if !again {

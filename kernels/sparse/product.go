@@ -38,6 +38,7 @@ func sparseMatmul() *op.Def {
 			return denseResult(s, t)
 		},
 		Ref: sparseProductRef, Laws: op.Pure | op.Total, Rate: "copy", Along: firstInput, ByColumn: 1,
+		Shard: op.Shard{Chain: "sp.matmul.chain"},
 		Cost: func(s *op.Sig, out types.Type) op.Work {
 			w := define.SparseCost(0)(s, out)
 			w.Flops = 2 * define.Entries(s, 0) * max(1, float64(out.Cols))
@@ -83,6 +84,51 @@ func sparseMatmul() *op.Def {
 			},
 		},
 	}
+}
+
+// sparseProductChain returns the row that adds terms to some rows of a product of a sparse and a dense
+// matrix. Its terms are the entries of the sparse matrix: ranks have the entries of different columns,
+// and add theirs in the order of columns.
+func sparseProductChain() *op.Def {
+	return define.ByKernel(&op.Def{
+		Name: "sp.matmul.chain", Hidden: true,
+		Doc: "sp.matmul.chain continues rows of sp.matmul by the entries that this rank has.",
+		Args: []op.Arg{{Name: "a", Doc: "sparse n x k"}, {Name: "b", Doc: "dense k x m"}, {Name: "begun", Optional: true, Doc: "the rows that are continued"},
+			{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "the first row, and how many"},
+			{Name: "busy", Attr: true, Kind: op.IntVal, Doc: "rows of b in whose time all ranks have made it"}},
+		Type: func(s *op.Sig) (types.Type, error) {
+			at := s.Attrs.Ints("at")
+			if len(s.In) < 2 || !s.In[0].IsSparse() || s.In[1].IsSparse() || len(at) != 2 || at[0] < 0 || at[1] < 1 || at[0]+at[1] > int64(s.In[0].Rows) {
+				return types.Type{}, op.Faultf(0, define.CodeKind, "sp.matmul.chain of %d operands", len(s.In))
+			}
+			t, err := linalg.ProductType(&op.Sig{Def: s.Def, In: denseSig(s).In[:2], Attrs: s.Attrs}, 0)
+			if t.Rows = int(at[1]); err != nil {
+				return t, err
+			}
+			return denseResult(s, t)
+		},
+		Laws: op.Pure, Rate: "copy",
+		Cost: func(s *op.Sig, out types.Type) op.Work {
+			share := float64(s.Attrs.Int("busy")*max(1, s.Attrs.Int("ranks"))) / float64(max(1, s.In[1].Rows)) // Shared divides by the ranks
+			share *= float64(out.Rows) / float64(max(1, s.In[0].Rows))
+			w := define.SparseCost(0)(&op.Sig{Def: s.Def, In: s.In[:1], Stored: s.Stored}, out)
+			return op.Work{Flops: 2 * share * define.Entries(s, 0) * max(1, float64(out.Cols)), Bytes: share * w.Bytes}
+		},
+		Loop: &op.Loop{
+			Rows:  op.RowsOfResult,
+			Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.Type) },
+			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
+				out, at := c.Result(), c.Attrs.Ints("at")
+				add := rowFold{step: vec.Chain, begun: len(c.In) > 2}.begin(out, c.In[0].(*value.CSR).View(int(at[0]), int(at[1])), dense.Widened(c.Dense(1), out.Elem))
+				return rowLoop(func(lo, hi int) {
+					if len(c.In) > 2 {
+						out.View(lo, 0, hi-lo, out.Cols).CopyFrom(c.Dense(2).View(lo, 0, hi-lo, out.Cols))
+					}
+					add(lo, hi)
+				}), nil
+			},
+		},
+	})
 }
 
 func sparseProductAsDense() *op.Def {

@@ -21,7 +21,7 @@ func Rows(maps []*op.Def) []*op.Def {
 }
 
 func sparseProducts() []*op.Def {
-	return append([]*op.Def{sparseMatmul(), sparseTransposedProduct(), sparseProductAsDense(), sparseEntryProduct()}, ringRows()...)
+	return append([]*op.Def{sparseMatmul(), sparseProductChain(), sparseTransposedProduct(), sparseProductAsDense(), sparseEntryProduct()}, ringRows()...)
 }
 
 func sparseMoves() []*op.Def {
