@@ -112,7 +112,24 @@ func (x *spreadGraph) sumsColumns(id ir.ID) bool {
 	}
 	x.to[id] = x.gatherOf(id, inUnits(nil, last), all)
 	x.shares++
+	x.unread = true
 	return true
+}
+
+// dropUnread drops the rows of transposes that nothing reads, because all products read columns.
+func dropUnread(p *Placed) {
+	alive := func(g *ir.Graph) []bool {
+		return nodes.Alive(g, func(id ir.ID) bool { return g.Required(id) || ir.MayFail(g, id) })
+	}
+	p.Graph = nodes.Bodies(p.Graph, func(g *ir.Graph) *ir.Graph {
+		if keep := alive(g); keep != nil {
+			return g.Compact(keep)
+		}
+		return g
+	})
+	if keep := alive(p.Graph); keep != nil {
+		p.Graph, p.Owner = p.Graph.Compact(keep), nodes.Kept(p.Owner, keep)
+	}
 }
 
 // chainPays reports whether ranks that add the terms of a product one after the other take less time
@@ -126,7 +143,7 @@ func (x *spreadGraph) chainPays(id ir.ID, steps []step, whole step) (strips int,
 	work, cost := x.flopsOf(x.old, id)*apartSteps/float64(min(t.Cols, lanes)), 0.0
 	for n := 1; n <= max(1, t.Rows/leastStrip); n *= 2 {
 		time, _ := x.chainTime(steps, whole, n)
-		c := time*work/float64(b.Rows) + float64(len(steps))*(x.message(t)+float64((n-1)*x.from*GatherSpreads))
+		c := time*work/float64(b.Rows) + float64(len(steps))*x.message(t) + float64((n-1)*x.from*GatherSpreads) // ranks send strips at the same time
 		if strips == 0 || c < cost {
 			strips, cost = n, c
 		}

@@ -46,6 +46,9 @@ func Place(p *nodes.Partitioned, ranks int, table *op.Table, sizes nodes.Sizes) 
 	s.cuts(p.Graph)
 	everywhere, scattered := spreads(p.Graph, func(id ir.ID) bool { return readsUnshared(p, &p.Graph.Nodes[id]) }, s)
 	out := placed(p, s, everywhere, scattered)
+	if s.unread {
+		dropUnread(out)
+	}
 	if !numberGathers(out.Graph) {
 		none := make([]bool, p.Graph.Len())
 		out = placed(p, s, none, none)

@@ -43,6 +43,7 @@ type spreader struct {
 	estimators map[*ir.Graph]*ir.Estimator
 	rounded    map[edge]float64 // the results of rounds, which takes 50 us
 	known      map[edge][]ramp  // the values of integer arguments of regions, if they are ramps
+	unread     bool             // some new nodes may have no reader
 }
 
 // edge is a node of an old graph.

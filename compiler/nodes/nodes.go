@@ -288,7 +288,7 @@ func Through[T any](places []T, ids []ir.ID) []T {
 }
 
 // Kept lists those of ids for which keep is true.
-func Kept(ids []ir.ID, keep []bool) (out []ir.ID) {
+func Kept[T any](ids []T, keep []bool) (out []T) {
 	for i, x := range ids {
 		if keep[i] {
 			out = append(out, x)
