@@ -5,8 +5,10 @@ package compiler_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
@@ -164,6 +166,143 @@ iterate p = fill(0.025, 1, 40), k = 0 until k == 4 {
 }
 emit p
 emit sum(p @ L)`, 8, 1},
+}
+
+// termPrograms have products t(a) @ b of a sparse a with many rows, whose terms ranks add one after the
+// other.
+var termPrograms = []spreadProgram{
+	{"outside of a loop, f32", `S = f32(rand_sparse(90, 9, density = 0.2, seed = 1))
+Y = f32(rand(90, 3, seed = 2))
+emit t(S) @ Y
+emit t(t(Y) @ S)`, 1, 0},
+	{"a subspace", `S = rand_sparse(80, 24, density = 0.1, seed = 1)
+iterate Y = rand(80, 5, seed = 2) times 4 {
+  B = t(S) @ Y
+  Z = S @ B
+  next Y = Z / norm(Z)
+}
+emit Y`, 1, 0},
+	{"a row in rounds", `S = rand_sparse(70, 31, density = 0.1, seed = 1)
+iterate v = rand(1, 31, seed = 2), k = 0 until k == 3 {
+  z = t(S @ t(v)) @ S
+  next v = z / norm(z)
+  next k = k + 1
+}
+emit v`, 1, 0},
+	{"integers, and rows and columns without entries", `S = sparse(i64(rand(60, 12, seed = 1) > 0.9) * i64(seq(0, 60) % 7 > 3) * t(i64(seq(0, 12) % 5 > 0)) * 9000000000000000000)
+iterate x = i64(10 * rand(60, 2, seed = 2)) times 3 { next x = x + S @ (t(S) @ x) }
+emit x`, 1, 0},
+	{"a loop in a loop, and a branch", `S = rand_sparse(64, 10, density = 0.3, seed = 1) * (1 - 2 * (seq(0, 64) % 3 == 0))
+iterate b = zeros(10, 2), k = 0 times 2 {
+  r = S @ b - 1
+  iterate d = t(S) @ r, j = 0 until j == 2 {
+    next d = d + t(S) @ (S @ d) / 9
+    next j = j + 1
+  }
+  next b = if k == 0 { b - d } else { b - 0.5 * t(S) @ (S @ d) }
+  next k = k + 1
+}
+emit b`, 1, 0},
+	{"factors of ratings", `V = rand_sparse(60, 14, density = 0.2, seed = 1)
+iterate W = rand(60, 3, seed = 2), H = rand(3, 14, seed = 3) times 3 {
+  H1 = H * (t(W) @ V) / (t(W) @ W @ H)
+  next H = H1
+  next W = W * (V @ t(H1)) / (W @ (H1 @ t(H1)))
+}
+emit W
+emit H`, 1, 0},
+	{"a transpose that is read as well, and infinite elements", `S = rand_sparse(40, 8, density = 0.3, seed = 1) / (seq(0, 40) % 13)
+T = t(S)
+iterate x = rand(40, 2, seed = 2), s = zeros(8, 1) times 3 {
+  y = T @ x
+  next s = s + rowsum(T) + T @ (S @ s)
+  next x = S @ y
+}
+emit x
+emit s
+emit T`, 1, 0},
+	{"a matrix of this round", `S = rand_sparse(50, 8, density = 0.3, seed = 1)
+iterate x = rand(50, 2, seed = 2), k = 1 times 3 {
+  A = S * x[:, 0]
+  next x = A @ (t(A) @ x)
+  next k = k + 1
+}
+emit x`, 1, 0},
+}
+
+// chainsIn counts the nodes of g and its regions that add terms of sparse matrices to what another
+// rank has begun.
+func chainsIn(table *op.Table, g *ir.Graph) (n int) {
+	for g, id := range nodes.NodesIn(g, nodes.IsControl) {
+		if g.Nodes[id].Op == table.Must(table.Must("sp.matmul").Shard.Chain) && len(g.In(id)) > 2 {
+			n++
+		}
+	}
+	return n
+}
+
+func TestSpreadTerms(t *testing.T) {
+	spreadAlike(t, termPrograms)
+	table := tinyTable(t)
+	for _, p := range termPrograms {
+		c, err := compileTiny(table, p.text, 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chainsIn(table, c.Plan.Graph) == 0 {
+			t.Errorf("%s: ranks add no terms one after the other", p.name)
+		}
+	}
+}
+
+// Ranks send a few results, and neither the rows of the dense factor nor a transpose.
+func TestTermsSendResults(t *testing.T) {
+	for _, text := range []string{
+		"S = rand_sparse(60_000, 400, density = 0.01, seed = 1)\niterate Y = rand(60_000, 8, seed = 2) times 10 {\n  Z = S @ (t(S) @ Y)\n  next Y = Z / norm(Z)\n}\nemit sum(Y)",
+		"S = rand_sparse(60_000, 400, density = 0.01, seed = 1)\niterate Y = rand(60_000, 8, seed = 2) times 10 {\n  Z = S @ t(t(Y) @ S)\n  next Y = Z / norm(Z)\n}\nemit sum(Y)",
+	} {
+		c := compiledFor(t, text, 3)
+		bytes := 0.0
+		for _, l := range plan.Layouts(c.Plan) {
+			bytes += float64(l.Bytes)
+		}
+		if results := 10.0 * 400 * 8 * 8; bytes > 6*results { // two ranks send them on, and two get them
+			t.Errorf("ranks send %.0f bytes for results of %.0f in\n%s", bytes, results, text)
+		}
+	}
+}
+
+// Products with transposes of sparse matrices with more rows than columns, by definition and as ranks
+// compute them.
+func TestTermsDrawn(t *testing.T) {
+	table := tinyTable(t)
+	chains := 0
+	for seed := range uint64(60) {
+		rng := rand.New(rand.NewPCG(seed, 83))
+		pick := func(forms ...string) string { return forms[rng.IntN(len(forms))] }
+		n := 2 + rng.IntN(70)
+		m := 1 + rng.IntN(max(1, n/2))
+		kind := pick("f64", "f64", "f32", "i64")
+		s := pick("rand_sparse(n, m, density = 0.2, seed = %d) * 9", "9 * rand_sparse(n, m, density = 0.5, seed = %d)", "sparse(rand(n, m, seed = %d) > 0.8)",
+			"rand_sparse(n, m, density = 0.3, seed = %d) * (4 * seq(0, n) > n)", "rand_sparse(n, m, density = 0.3, seed = %d) * (2 * seq(0, n) < n)")
+		x := pick("9 * rand(n, w, seed = 5)", "3 / (seq(0, n) % 11 + 1) * rand(1, w, seed = 6)")
+		product := pick("t(S) @ x", "t(t(x) @ S)", "t(S) @ (x * 2)", "t(S * 2) @ x", "t(S) @ x[:, 0]")
+		text := fmt.Sprintf("n = %d\nm = %d\nw = %d\nS = %s(%s)\nx = %s(%s)\nemit %s\niterate y = x, k = 0 %s\n  z = %s\n  next y = (S @ z)[:, 0] * %s(ones(1, w)) + y\n  next k = k + 1\n}\nemit y\n",
+			n, m, []int{1, 2, 3, 9, 17}[rng.IntN(5)], kind, fmt.Sprintf(s, 1+seed), kind, x, product, pick("times 3 {", "until k > 1 {"), strings.ReplaceAll(product, "x", "y"), kind)
+		c, err := compiledOnce(table, text, 3, false, apart)
+		if err != nil {
+			t.Fatalf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		if _, err := (runs{{3, 1, apart, false, ""}, {2, 2, nil, true, "FAC2"}, {5, 1, []string{"hoist", "keep", "rounds"}, false, "SS"}, {4, 2, apart, false, ""}}).some(seed).differ(table, text); err != nil {
+			t.Errorf("seed %d: %v\nin\n%s", seed, err, text)
+		}
+		if chainsIn(table, c.Plan.Graph) > 0 {
+			chains++
+		}
+	}
+	if chains < 30 {
+		t.Errorf("ranks add terms one after the other in only %d of 60 programs", chains)
+	}
 }
 
 // collectsIn counts the gathers of sparse matrices in g and its regions.

@@ -12,10 +12,10 @@ import (
 // that theirs name, or each adds the terms of its own rows of a and b, one rank after the other:
 //
 //	%1 = sp.t(%0);  %2 = sp.matmul(%1, %b)
-//	->  %1 = sp.t(%0) {ranks=2}                              # of this rank's rows: all rows, its own columns
-//	    %2 = sp.matmul.chain(%1, %b) {at=[0, 50]}            # on the first rank
-//	    %3 = gather(%2) {reach}                              # to the second one
-//	    %4 = sp.matmul.chain(%1, %b, %3) {at=[0, 50]}        # on the second one; other rows meanwhile
+//	->  %1 = sp.t(%0) {ranks=2}                                  # of this rank's rows: its own columns
+//	    %2 = sp.matmul.chain(%1, %b) {at=[0, 50], to=100}        # on the first rank
+//	    %3 = gather(%2) {reach}                                  # to the second one
+//	    %4 = sp.matmul.chain(%1, %b, %3) {at=[0, 50], from=100}  # on the second one
 //	    ..
 //	    %8 = lay(%4, %7);  %9 = gather(%8)
 //
@@ -97,7 +97,7 @@ func (x *spreadGraph) sumsColumns(id ir.ID) bool {
 				to[step.owner[0]] = []plan.Range{{To: hi - lo}}
 				args = append(args, x.gatherOf(id, from.With(plan.Reach, plan.ReachOf(to)), made[k]))
 			}
-			attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(lo, hi-lo)}, op.Attr{Name: "busy", Val: op.Int(max(1, busy[s][k]))})
+			attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(lo, hi-lo)}, op.Attr{Name: "from", Val: op.Int(step.from[0])}, op.Attr{Name: "to", Val: op.Int(step.to[0])}, op.Attr{Name: "busy", Val: op.Int(max(1, busy[s][k]))})
 			made[k] = x.typed(id, row, x.sharing(attrs, hi-lo, x.cutsOf(step.owner, hi-lo)), args...)
 			if s == 0 {
 				boxes = append(boxes, 0, 0, hi-lo, t.Cols, lo, 0)
@@ -151,6 +151,10 @@ func (x *spreadGraph) chainPays(id ir.ID, steps []step, whole step) (strips int,
 	if x.from == 1 { // tests cut little matrices, whose messages count for nothing
 		return strips, b.Rows >= 2*t.Rows
 	}
-	brought := min(x.touched(in[0]), float64((x.ranks-1)*b.Rows)) * float64(b.Bytes()) / float64(b.Rows*x.ranks)
-	return strips, cost < work/float64(x.ranks)+float64(x.from)*(GatherSpreads+brought/BytesSpread)+x.message(t)
+	brought, all := x.touched(in[0]), float64((x.ranks-1)*b.Rows)
+	each := float64(x.from) * float64(b.Bytes()) / float64(b.Rows) / BytesSpread
+	if brought < all {
+		each += packedEntries * entrySteps
+	}
+	return strips, cost < work/float64(x.ranks)+each*min(brought, all)/float64(x.ranks)+float64(x.from)*GatherSpreads+x.message(t)
 }

@@ -86,15 +86,16 @@ func sparseMatmul() *op.Def {
 	}
 }
 
-// sparseProductChain returns the row that adds terms to some rows of a product of a sparse and a dense
-// matrix. Its terms are the entries of the sparse matrix: ranks have the entries of different columns,
-// and add theirs in the order of columns.
+// sparseProductChain returns the row that adds the terms of some columns of a sparse matrix to some
+// rows of its product with a dense one. Ranks have the entries of different columns, and add theirs in
+// the order of columns.
 func sparseProductChain() *op.Def {
 	return define.ByKernel(&op.Def{
 		Name: "sp.matmul.chain", Hidden: true,
-		Doc: "sp.matmul.chain continues rows of sp.matmul by the entries that this rank has.",
+		Doc: "sp.matmul.chain continues rows of sp.matmul by the terms of some columns.",
 		Args: []op.Arg{{Name: "a", Doc: "sparse n x k"}, {Name: "b", Doc: "dense k x m"}, {Name: "begun", Optional: true, Doc: "the rows that are continued"},
 			{Name: "at", Attr: true, Kind: op.IntsVal, Doc: "the first row, and how many"},
+			{Name: "from", Attr: true, Kind: op.IntVal, Doc: "the first column whose terms are added"}, {Name: "to", Attr: true, Kind: op.IntVal, Doc: "the end of these columns"},
 			{Name: "busy", Attr: true, Kind: op.IntVal, Doc: "rows of b in whose time all ranks have made it"}},
 		Type: func(s *op.Sig) (types.Type, error) {
 			at := s.Attrs.Ints("at")
@@ -119,7 +120,8 @@ func sparseProductChain() *op.Def {
 			Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.Type) },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 				out, at := c.Result(), c.Attrs.Ints("at")
-				add := rowFold{step: vec.Chain, begun: len(c.In) > 2}.begin(out, c.In[0].(*value.CSR).View(int(at[0]), int(at[1])), dense.Widened(c.Dense(1), out.Elem))
+				a := inColumns(c.In[0].(*value.CSR).View(int(at[0]), int(at[1])), c.Attrs.Int("from"), c.Attrs.Int("to"))
+				add := rowFold{step: vec.Chain, begun: len(c.In) > 2}.begin(out, a, dense.Widened(c.Dense(1), out.Elem))
 				return rowLoop(func(lo, hi int) {
 					if len(c.In) > 2 {
 						out.View(lo, 0, hi-lo, out.Cols).CopyFrom(c.Dense(2).View(lo, 0, hi-lo, out.Cols))
@@ -129,6 +131,33 @@ func sparseProductChain() *op.Def {
 			},
 		},
 	})
+}
+
+// inColumns returns a matrix with the entries of a in columns from..to-1: a itself if it has no others,
+// as on a rank.
+func inColumns(a *value.CSR, from, to int) *value.CSR {
+	has := func(i int) bool {
+		cols, _ := a.Row(i)
+		return len(cols) == 0 || int(cols[0]) >= from && int(cols[len(cols)-1]) < to
+	}
+	rows := 0
+	for rows < a.Rows && has(rows) {
+		rows++
+	}
+	if rows == a.Rows {
+		return a
+	}
+	out := value.NewCSR(a.Elem, a.Rows, a.Cols, a.NNZ())
+	n := 0
+	for i := range a.Rows {
+		cols, at := a.Row(i)
+		lo, hi := vec.NotLess(cols, int32(from)), vec.NotLess(cols, int32(to))
+		copy(out.Col[n:], cols[lo:hi])
+		out.CopyValues(n, a, at+lo, at+hi)
+		n += hi - lo
+		out.Ptr[i+1] = int64(n)
+	}
+	return out
 }
 
 func sparseProductAsDense() *op.Def {
