@@ -59,6 +59,22 @@ func Place(p *nodes.Partitioned, ranks int, table *op.Table, sizes nodes.Sizes) 
 	return out
 }
 
+// dropUnread drops the rows of transposes that nothing reads, because all products read columns.
+func dropUnread(p *Placed) {
+	alive := func(g *ir.Graph) []bool {
+		return nodes.Alive(g, func(id ir.ID) bool { return g.Required(id) || ir.MayFail(g, id) })
+	}
+	p.Graph = nodes.Bodies(p.Graph, func(g *ir.Graph) *ir.Graph {
+		if keep := alive(g); keep != nil {
+			return g.Compact(keep)
+		}
+		return g
+	})
+	if keep := alive(p.Graph); keep != nil {
+		p.Graph, p.Owner = p.Graph.Compact(keep), nodes.Kept(p.Owner, keep)
+	}
+}
+
 // Alone gives all nodes of a graph that has been placed for one rank to rank 0 of several.
 func Alone(g *ir.Graph) (owner []int32) {
 	for in, id := range nodes.NodesIn(g, nodes.IsControl) {

@@ -8,7 +8,6 @@ import (
 	"flow/ir"
 	"flow/ir/op"
 	"flow/ir/plan"
-	"flow/ir/sparsity"
 )
 
 // This file spreads sparse matrices over ranks by rows. In a partial matrix the rows of other ranks are
@@ -319,141 +318,138 @@ func (x *spreadGraph) paysRows(id ir.ID) bool {
 	return some && x.spared(x.nodeWork(x.old, id)) >= float64(x.from)*(GatherSpreads+bytes/BytesSpread)
 }
 
-// rowSteps and entrySteps are the operations that reading a row of a sparse matrix takes, and each
-// entry of it. Measured in rounds of two ranks: a row takes 12 to 16 times as long as an entry, in
-// products and in greatest elements, on a web graph (6 to 9 ns) and on a graph without locality. Where
-// rows end early, at a greatest element that no other exceeds, it is 14 times over all rounds, 6 in the
-// first ones, which take the most time, and 90 in the others.
-const rowSteps, entrySteps = 70, 6
+// What follows spreads products t(a) @ b of a sparse a and a dense b whose rows ranks share. An element
+// of the product is a chain over these rows. Ranks either share the rows of t(a), and get the rows of b
+// that theirs name, or each adds the terms of its own rows of a and b, one rank after the other:
+//
+//	%1 = sp.t(%0);  %2 = sp.matmul(%1, %b)
+//	->  %1 = sp.t(%0) {ranks=2}                                  # of this rank's rows: its own columns
+//	    %2 = sp.matmul.chain(%1, %b) {at=[0, 50], to=100}        # on the first rank
+//	    %3 = gather(%2) {reach}                                  # to the second one
+//	    %4 = sp.matmul.chain(%1, %b, %3) {at=[0, 50], from=100}  # on the second one
+//	    ..
+//	    %8 = lay(%4, %7);  %9 = gather(%8)
+//
+// The product is cut into strips of rows, so that ranks work on different strips at the same time. The
+// chain sends results, and the other way sends operands: the chain is for a with many more rows than
+// columns. It would be wrong for matrices of which a rank has rows that are not contiguous.
 
-// unevenFrom is the least work of the busiest rank, in equal shares, from which ranks cut rows by
-// entries.
-const unevenFrom = 1.03
-
-// rowWork is the work of all nodes with the same number of rows, in operations.
-type rowWork struct {
-	even float64   // work of each row
-	more []float64 // additional work by row, from element 1 on; nil: none
+// hasColumns reports whether each rank can have the columns of old node id, a sparse matrix, for which
+// it has the rows of a dense factor: id is the transpose of a matrix that ranks share by rows.
+func (x *spreadGraph) hasColumns(id ir.ID) bool {
+	if k, same := x.unchanged(id); same {
+		return x.around.hasColumns(x.around.old.In(x.loop)[k])
+	}
+	return x.old.Nodes[id].Op == x.table.Must("sp.t") && x.partial[x.old.In(id)[0]]
 }
 
-// cuts sets unit for rows of sparse matrices whose numbers of entries differ much, in g and its
-// regions. Each rank gets about the same work. The cuts follow from estimates, so all ranks find the
-// same ones.
-func (s *spreader) cuts(g *ir.Graph) {
-	work := map[int]*rowWork{}
-	s.weigh(g, 1, work)
-	for rows, x := range work {
-		if x.more == nil || rows < 2*s.ranks {
+// columnsOf returns the new node with this rank's columns of old node id, for which hasColumns holds.
+// In a region it is an argument if id is one.
+func (x *spreadGraph) columnsOf(id ir.ID) ir.ID {
+	made, ok := x.columns[id]
+	if !ok {
+		if _, same := x.unchanged(id); same {
+			made = x.g.Add(x.table.Must("arg"), nil, x.old.Type(id), x.old.Origin(id).NoDest())
+		} else {
+			made = x.shares1(x.typed(id, x.old.Nodes[id].Op, nil, x.ownSparse(x.old.In(id)[0])))
+		}
+		x.columns[id] = made
+	}
+	return made
+}
+
+// takeColumns adds the columns of captured matrices that any region of a loop needs to the arguments of
+// all its regions. r is the first region. It returns the inputs of the loop with these matrices.
+func takeColumns(r *ir.Region, inside []*spreadGraph) (all []listed) {
+	for k := range inside[0].args {
+		some := false
+		for _, x := range inside {
+			_, ok := x.columns[x.args[k]]
+			some = some || ok
+		}
+		if !some {
 			continue
 		}
-		upTo := x.more
-		for i, more := range upTo[1:] {
-			upTo[i+1] = upTo[i] + x.even + more
+		by := listed{input: k, columns: true}
+		for i, at := 0, r; at != nil; i, at = i+1, at.Next {
+			by.own = by.own || nodes.Reads(at, at.Args[k])
+			at.Args = append(at.Args, inside[i].columnsOf(inside[i].args[k]))
 		}
-		share := upTo[rows] / float64(s.ranks)
-		if share < float64(s.from) {
-			continue
-		}
-		cuts := s.evenCuts(upTo)
-		if now, cut := s.busiest(upTo, op.Val{}), s.busiest(upTo, cuts); now > unevenFrom*share && cut < now {
-			s.unit[rows] = cuts
-		}
+		all = append(all, by)
 	}
+	return all
 }
 
-// evenCuts returns a value of the attribute plan.Unit that gives each rank about the same work. upTo[i]
-// is the work of the rows before row i.
-func (s *spreader) evenCuts(upTo []float64) op.Val {
-	rows := len(upTo) - 1
-	share := upTo[rows] / float64(s.ranks)
-	at := make([]int, s.ranks+1)
-	for r := 1; r < s.ranks; r++ {
-		k, _ := slices.BinarySearch(upTo, float64(float64(r)*share))
-		at[r] = min(max(k, at[r-1]+1), rows-s.ranks+r)
+// sumsColumns makes the new nodes of a product whose terms ranks add one after the other. It returns
+// false for other nodes, and for products for which sending rows of the dense factor takes less time.
+func (x *spreadGraph) sumsColumns(id ir.ID) bool {
+	n, in, t := &x.old.Nodes[id], x.old.In(id), x.old.Type(id)
+	if n.Op.Shard.Chain == "" || len(in) != 2 || !x.old.Type(in[0]).IsSparse() || !nodes.Dividable(t) || t.Count() == 0 || !x.partial[in[1]] || !nodes.Dividable(x.old.Type(in[1])) ||
+		nodes.Sent(x.old, id) || x.old.Placement(id) != ir.AnyPlace || n.Attrs.Int("keep") > 0 || !x.hasColumns(in[0]) {
+		return false
 	}
-	at[s.ranks] = rows
-	return op.Ints(at...)
-}
-
-// busiest returns the most work of a rank if ranks share rows by an attribute plan.Unit.
-func (s *spreader) busiest(upTo []float64, by op.Val) (most float64) {
-	for r := range s.ranks {
-		lo, hi := plan.WindowOf(r, s.ranks, len(upTo)-1, by)
-		most = max(most, upTo[hi]-upTo[lo])
+	rows := x.old.Type(in[1]).Rows
+	steps, whole := x.stepsOf(rows, rows)
+	strips, pays := x.chainPays(id, steps, whole)
+	if !pays {
+		return false
 	}
-	return most
-}
-
-// weigh adds the work of the nodes of g, which runs the given number of times, to work by number of
-// rows.
-func (s *spreader) weigh(g *ir.Graph, times float64, work map[int]*rowWork) {
-	for id, n := range g.All() {
-		if nodes.IsControl(n) {
-			rounds := s.rounds(g, id)
-			for r := n.Region; r != nil; r = r.Next {
-				if n.Op.Control == op.Iterate {
-					s.estimatesIn(g, id, r)
-				}
-				s.weigh(r.Graph, times*rounds, work)
+	time, busy := x.chainTime(steps, whole, strips)
+	x.saved += x.workOf(x.old, id) * (1 - time/float64(rows))
+	row, a, b := x.table.Must(n.Op.Shard.Chain), x.columnsOf(in[0]), x.own(in[1])
+	made, boxes := make([]ir.ID, strips), []int(nil)
+	for s, step := range steps {
+		for k := range strips {
+			lo, hi := op.Window(k, strips, t.Rows)
+			args := []ir.ID{a, b}
+			if s > 0 {
+				from := inUnits(nil, x.cutsOf(steps[s-1].owner, hi-lo))
+				to := make([][]plan.Range, x.ranks)
+				to[step.owner[0]] = []plan.Range{{To: hi - lo}}
+				args = append(args, x.gatherOf(id, from.With(plan.Reach, plan.ReachOf(to)), made[k]))
 			}
-			continue
-		}
-		rows, reads := s.rows(g, id), []bool(nil)
-		switch t := g.Type(id); {
-		case n.Op.Role == op.Relocates && t.IsSparse():
-			rows, reads = g.Type(g.In(id)[0]).Rows, []bool{true}
-		case t.IsSparse():
-			rows = t.Rows
-			fallthrough
-		case rows > 0:
-			reads = alongRows(g, id, rows)
-		}
-		x := work[rows]
-		if x == nil {
-			x = new(rowWork)
-			work[rows] = x
-		}
-		entries := false
-		for k, from := range g.In(id) {
-			if k >= len(reads) || !reads[k] || !g.Type(from).IsSparse() {
-				continue
+			attrs := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(lo, hi-lo)}, op.Attr{Name: "from", Val: op.Int(step.from[0])}, op.Attr{Name: "to", Val: op.Int(step.to[0])}, op.Attr{Name: "busy", Val: op.Int(max(1, busy[s][k]))})
+			made[k] = x.typed(id, row, x.sharing(attrs, hi-lo, x.cutsOf(step.owner, hi-lo)), args...)
+			if s == 0 {
+				boxes = append(boxes, 0, 0, hi-lo, t.Cols, lo, 0)
 			}
-			each := times * entrySteps
-			if t := g.Type(id); t.IsDense() {
-				each *= float64(max(1, t.Cols))
-			}
-			e := s.estimates(g).Of(from)
-			x.even += times * rowSteps
-			entries = true
-			if by := n.Op.ByColumn; by > 0 && k == by-1 && g.Type(g.In(id)[by]).IsSparse() && !e.Even() {
-				b := s.estimates(g).Of(g.In(id)[by])
-				rows, all := sparsity.RowsWork(&e, &b)
-				x.addRows(len(rows), func(k int) float64 { return rows[k] }, times*storedSteps*(1+min(1, s.estimates(g).Of(id).NNZ/max(all, 1))))
-				continue
-			}
-			x.add(&e, each)
-		}
-		if !entries && !(n.Op.ByRows && len(g.In(id)) == 0) { // a generator draws all entries on each rank
-			x.even += float64(times*s.nodeWork(g, id)) / float64(max(rows, 1))
 		}
 	}
+	last := x.cutsOf(whole.owner, t.Rows)
+	all := made[0]
+	if strips > 1 {
+		attrs := op.MakeAttrs(op.Attr{Name: "rows", Val: op.Int(t.Rows)}, op.Attr{Name: "cols", Val: op.Int(t.Cols)}, op.Attr{Name: "boxes", Val: op.Ints(boxes...)})
+		all = x.typed(id, x.table.Must("lay"), x.sharing(attrs, t.Rows, last), made...)
+	}
+	x.to[id] = x.gatherOf(id, inUnits(nil, last), all)
+	x.shares++
+	x.unread = true
+	return true
 }
 
-// add adds the work of a node that reads a matrix with estimate e. each is the operations of an entry.
-func (x *rowWork) add(e *sparsity.Estimate, each float64) {
-	if e.Even() {
-		x.even += float64(each*e.NNZ) / float64(max(1, e.Rows))
-		return
+// chainPays reports whether ranks that add the terms of a product one after the other take less time
+// than ranks that share its rows, and into how many strips the product is then cut.
+func (x *spreadGraph) chainPays(id ir.ID, steps []step, whole step) (strips int, pays bool) {
+	in, t := x.old.In(id), x.old.Type(id)
+	b := x.old.Type(in[1])
+	if len(steps) < 2 {
+		return 0, false
 	}
-	x.addRows(e.Rows, e.InRow, each)
-}
-
-// addRows adds work of n rows, in units of so many operations.
-func (x *rowWork) addRows(n int, row func(i int) float64, each float64) {
-	if x.more == nil {
-		x.more = make([]float64, n+1)
+	work, cost := x.flopsOf(x.old, id)*apartSteps/float64(min(t.Cols, lanes)), 0.0
+	for n := 1; n <= max(1, t.Rows/leastStrip); n *= 2 {
+		time, _ := x.chainTime(steps, whole, n)
+		c := time*work/float64(b.Rows) + float64(len(steps))*x.message(t) + float64((n-1)*x.from*GatherSpreads) // ranks send strips at the same time
+		if strips == 0 || c < cost {
+			strips, cost = n, c
+		}
 	}
-	for i := range n {
-		x.more[i+1] += float64(each * row(i))
+	if x.from == 1 { // tests cut little matrices, whose messages count for nothing
+		return strips, b.Rows >= 2*t.Rows
 	}
+	brought, all := x.touched(in[0]), float64((x.ranks-1)*b.Rows)
+	each := float64(x.from) * float64(b.Bytes()) / float64(b.Rows) / BytesSpread
+	if brought < all {
+		each += packedEntries * entrySteps
+	}
+	return strips, cost < work/float64(x.ranks)+each*min(brought, all)/float64(x.ranks)+float64(x.from)*GatherSpreads+x.message(t)
 }

@@ -10,6 +10,7 @@ package sparse
 import (
 	"math"
 	"slices"
+	"sync"
 
 	"flow/ir/op"
 	"flow/ir/sparsity"
@@ -120,13 +121,15 @@ func sparseProductChain() *op.Def {
 			Space: func(c *op.Call) (n, leaf int) { return rowSpace(c.Type) },
 			Begin: func(c *op.Call, _ int) (op.LoopBody, error) {
 				out, at := c.Result(), c.Attrs.Ints("at")
-				a := inColumns(c.In[0].(*value.CSR).View(int(at[0]), int(at[1])), c.Attrs.Int("from"), c.Attrs.Int("to"))
-				add := rowFold{step: vec.Chain, begun: len(c.In) > 2}.begin(out, a, dense.Widened(c.Dense(1), out.Elem))
+				begin := sync.OnceValue(func() rowLoop { // not on ranks that make no rows
+					a := inColumns(c.In[0].(*value.CSR).View(int(at[0]), int(at[1])), c.Attrs.Int("from"), c.Attrs.Int("to"))
+					return rowFold{step: vec.Chain, begun: len(c.In) > 2}.begin(out, a, dense.Widened(c.Dense(1), out.Elem))
+				})
 				return rowLoop(func(lo, hi int) {
 					if len(c.In) > 2 {
 						out.View(lo, 0, hi-lo, out.Cols).CopyFrom(c.Dense(2).View(lo, 0, hi-lo, out.Cols))
 					}
-					add(lo, hi)
+					begin()(lo, hi)
 				}), nil
 			},
 		},
