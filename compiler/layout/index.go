@@ -56,6 +56,13 @@ func readsOfPoints(g *ir.Graph, id ir.ID) []rowMap {
 		return p.of
 	}
 	env[0].at = ramped(ramp{to: p.rows, by: int(by[0]), c: int(lo[0])})
+	if many := n.Attrs.Ints("n"); len(many) == len(by) && !n.Attrs.Bool("pairs") {
+		for k := 1; k < len(by); k++ { // another index has all of its values for each value of the first
+			if all := int(by[k] * (many[k] - 1)); many[k] > 0 {
+				env[k].at = ramped(ramp{to: p.rows, c: int(lo[k]) + min(0, all), more: max(all, -all)})
+			}
+		}
+	}
 	if p.region(n.Region, env); n.Attrs.Bool("pairs") && !slices.Contains(p.of[0].needs, sameRow(p.rows)) { // a failure names its indices
 		p.of[0].needs = append(p.of[0].needs, sameRow(p.rows))
 	}
@@ -210,6 +217,7 @@ func (m *rowMap) add(at []ramp, size, rows, below int, node func(of int) ir.ID) 
 	m.whole = m.whole || len(at) == 0
 	for _, r := range at {
 		x := need{from: r.from, to: r.to, by: r.by, lo: r.c, hi: r.c + r.more + max(1, r.per)*(size-1) + 1, per: r.per}
+		m.whole = m.whole || r.more > 0 && r.by == 0 && r.per == 0 && x.lo == 0 && x.hi >= below && x.to-x.from == rows
 		if !slices.Contains(m.needs, x) {
 			m.needs = append(m.needs, x)
 		}
@@ -335,6 +343,9 @@ func (p *pointReads) computed(d *op.Def, g *ir.Graph, in []ir.ID, of []traced) [
 			x = ramped(ramp{to: p.rows, c: int(int64(s.Imm))})
 		case len(s.Args) == 1 && s.Code == loop.Neg:
 			x = eachRamp(vals[s.Args[0]], func(r ramp) []ramp {
+				if r.per > 0 || r.within != everyRow || r.around > 0 {
+					return nil
+				}
 				return ramped(ramp{from: r.from, to: r.to, by: -r.by, c: -r.c - r.more, more: r.more, of: r.of, times: -r.times})
 			})
 		case len(s.Args) == 2:

@@ -21,8 +21,8 @@ const farRow = 1 << 40
 // only the run knows, the same for all i: number of - 1 of the loop's operands or of the graph's nodes.
 // of is 0 if there is no s. If per is above 1, the values are divided by it and rounded down.
 //
-// A counter of a loop in the body has other values in other rounds. If more is above 0, a value may be
-// greater by up to more. Such ramps have no s and no per.
+// A counter of a loop in the body has other values in other rounds, and so has another index of the
+// loop. If more is above 0, by*i + c may be greater by up to more. Ramps with a per or a more have no s.
 //
 // Values with an s may change once more. If within is not everyRow, those outside become its nearest
 // value. If around is above 0, they become their remainders by it, which are not negative.
@@ -34,7 +34,7 @@ type ramp struct {
 
 // ramped returns a list of one ramp, or an empty one if it descends or goes beyond farRow.
 func ramped(r ramp) []ramp {
-	if r.by < 0 || r.by > farRow/max(1, r.to) || r.c < -farRow || r.c > farRow || r.per > 1 && r.c < 0 {
+	if r.by < 0 || r.by > farRow/max(1, r.to) || r.c < -farRow || r.c > farRow || r.more > farRow || r.per > 1<<20 {
 		return nil
 	}
 	return []ramp{r}
@@ -48,7 +48,7 @@ func fromEnd(at []ramp, n int) []ramp {
 			if r.more > 0 { // some may count from the end
 				return nil
 			}
-			below.c += n
+			below.c += n * max(1, r.per)
 			if rest.from < rest.to {
 				return []ramp{below, rest}
 			}
@@ -61,6 +61,7 @@ func fromEnd(at []ramp, n int) []ramp {
 // below cuts a ramp into the values below x and the rest.
 func (r ramp) below(x int) (low, rest ramp) {
 	low, rest = r, r
+	x *= max(1, r.per)
 	at := r.from
 	switch {
 	case r.by == 0 && r.c < x:
@@ -111,8 +112,10 @@ func applied(code loop.Code, x, y ramp) []ramp {
 		x, y = y, x
 	}
 	switch bound := y.of+y.by == 0; {
-	case x.per+y.per > 0 || x.around+y.around > 0: // nothing follows
+	case x.around+y.around > 0: // nothing follows
 		return nil
+	case x.per+y.per > 0:
+		return x.quotient(code, y)
 	case x.more+y.more > 0:
 		return x.uncertain(code, y)
 	case of > 0 && bound && (code == loop.Max || code == loop.Min):
@@ -137,7 +140,7 @@ func applied(code loop.Code, x, y ramp) []ramp {
 		}
 		return ramped(ramp{from: x.from, to: x.to, by: x.by*y.c + y.by*x.c, c: x.c * y.c, of: of, times: x.times*y.c + y.times*x.c})
 	case loop.IDiv:
-		if of > 0 || y.by != 0 || y.c < 1 || y.c > 1<<20 || x.by < 1 {
+		if of > 0 || y.by != 0 || y.c < 1 || y.c > 1<<20 {
 			return nil
 		}
 		x.per = y.c
@@ -165,6 +168,50 @@ func applied(code loop.Code, x, y ramp) []ramp {
 	return nil
 }
 
+// quotient is applied if one of the ramps is divided. Neither has an s.
+func (r ramp) quotient(code loop.Code, y ramp) []ramp {
+	if r.per == 0 && code != loop.Sub && code != loop.IDiv && code != loop.Mod {
+		r, y = y, r
+	}
+	switch per := r.per; {
+	case r.of+y.of > 0 || r.within != everyRow || y.within != everyRow || r.per > 0 && y.per > 0:
+	case r.per == 0 && code == loop.Sub: // a - b//p is (p*a - b + p - 1)//p
+		per = y.per
+		return ramped(ramp{from: r.from, to: r.to, by: per*r.by - y.by, c: per*r.c - y.c - y.more + per - 1, more: per*r.more + y.more, per: per})
+	case r.per == 0:
+	case code == loop.Add:
+		r.by, r.c, r.more = r.by+per*y.by, r.c+per*y.c, r.more+per*y.more
+		return ramped(r)
+	case code == loop.Sub:
+		r.by, r.c, r.more = r.by-per*y.by, r.c-per*(y.c+y.more), r.more+per*y.more
+		return ramped(r)
+	case y.by+y.more != 0: // what follows has a constant
+	case (code == loop.Min || code == loop.Max) && r.more == 0:
+		low, high := r.below(y.c)
+		if code == loop.Min {
+			high.by, high.c, high.per = 0, y.c, 0
+		} else {
+			low.by, low.c, low.per = 0, y.c, 0
+		}
+		return filledRamps(low, high)
+	case y.c < 1 || y.c > 1<<20:
+	case code == loop.IDiv:
+		r.per *= y.c
+		return ramped(r)
+	case code == loop.Mod:
+		return r.modulo(y.c)
+	case code == loop.Mul && r.by*r.from+r.c >= 0: // the first quotient is 0, so the ramp would begin below it
+		low, high := r.below(1)
+		low = ramp{from: low.from, to: low.to, more: (per - 1 + r.more) / per * y.c}
+		high.by, high.c, high.more = r.by*y.c, (r.c-per+1)*y.c, (r.more+per-1)*y.c
+		if high.from < high.to && ramped(high) == nil {
+			return nil
+		}
+		return filledRamps(low, high)
+	}
+	return nil
+}
+
 // uncertain is applied if one of the ramps has several values for an index.
 func (r ramp) uncertain(code loop.Code, y ramp) []ramp {
 	switch {
@@ -179,8 +226,11 @@ func (r ramp) uncertain(code loop.Code, y ramp) []ramp {
 	case code == loop.IDiv && r.by == 0:
 		least := int(loop.FloorDiv(int64(r.c), int64(y.c)))
 		return ramped(ramp{from: r.from, to: r.to, c: least, more: int(loop.FloorDiv(int64(r.c+r.more), int64(y.c))) - least})
-	case code == loop.Mod && r.by == 0:
-		return ramped(ramp{from: r.from, to: r.to, more: y.c - 1})
+	case code == loop.IDiv:
+		r.per = y.c
+		return ramped(r)
+	case code == loop.Mod:
+		return r.modulo(y.c)
 	}
 	return nil
 }
@@ -211,14 +261,20 @@ func filledRamps(a, b ramp) (out []ramp) {
 	return out
 }
 
-// modulo returns the remainder of each value by n. It is never negative.
+// modulo returns the remainder of each value by n. It is never negative. If the ramp comes to its begin
+// too often, it returns all remainders for each value.
 func (r ramp) modulo(n int) (out []ramp) {
+	any := ramp{from: r.from, to: r.to, more: n - 1}
+	if r.more > 0 {
+		return ramped(any)
+	}
 	for r.from < r.to {
-		period := int(loop.FloorDiv(int64(r.by*r.from+r.c), int64(n)))
+		per := max(1, r.per)
+		period := int(loop.FloorDiv(int64(r.by*r.from+r.c), int64(n*per)))
 		part, rest := r.below((period + 1) * n)
-		part.c -= period * n
+		part.c -= period * n * per
 		if out = append(out, part); len(out) > mostRamps {
-			return nil
+			return ramped(any)
 		}
 		r = rest
 	}

@@ -310,7 +310,7 @@ func (p *pointReads) movedRows(a int, m rowMap, of []traced) {
 		size := r.rows + r.by*max(0, r.to-1-r.from)
 		at := eachRamp(of[r.s].at, func(x ramp) []ramp {
 			x.by, x.c = x.by*r.times, x.c*r.times+r.plus+r.by*r.from
-			if x.of+x.per > 0 || r.within != everyRow || x.by*x.from+x.c < 0 || x.by*(x.to-1)+x.c+size > below { // rows beyond an end are others
+			if x.of+x.per > 0 || r.within != everyRow || x.by*x.from+x.c < 0 || x.by*(x.to-1)+x.c+x.more+size > below { // rows beyond an end are others
 				return nil
 			}
 			return ramped(x)
