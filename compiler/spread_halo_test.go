@@ -29,6 +29,19 @@ emit X[:, 2..=1 by -1] * 2
 emit reverse(X[7..8, :])
 iterate Y = X times 3 { next Y = reverse(Y * 0.5) + X }
 emit Y`, 17, 0},
+	{"rows at quotients and remainders", `x = randn(97, 1, seed = 1)
+A = randn(97, 12, seed = 2)
+emit parfor i in 0..194 { x[i // 2] + x[(i // 2 // 3 + 1) % 97] }
+emit parfor i in 0..193 { x[(i + 1) // 2] * x[(i - 1) // 2] + x[(i - 5) // 4] }
+emit parfor i in 0..96 { x[i // 3 * 3] + x[i // 8 * 8 + i % 8] - x[i - i // 2] }
+emit parfor k in 0..1164 {
+  i = k // 12
+  j = k % 12
+  A[(i + 1) % 97, j] + A[max(i - 1, 0), j] + A[min(i + 2, 96), (j + 5) % 12] - A[(i - 1 + 97) % 97, j]
+}
+emit parfor i in 0..96, j in 0..12 { A[i // 4 * 4 + j // 3, j] + A[i // 8 * 8 + j % 8, i % 8] }
+emit parfor i in 0..50, j in 0..12 { A[2 * i // 3 - 40, j] + A[-(i // 2) - 1, j] + A[(0 - j) // 2, 0] }
+emit parfor i in 5..90 by 3, j in 11..1 by -2 { A[i // 2 + j // 4, j] + A[(i * 5) % 97, j] }`, 7, 0},
 	{"shifted rows, which nothing is fused with", `X = randn(61, 3, seed = 1) * 2
 iterate Y = X times 12 { next Y = roll(Y, 25) }
 emit Y
