@@ -286,3 +286,20 @@ emit sum(u)
 	}
 	spreadAlike(t, []spreadProgram{{"coarser rows", strings.Replace(text, "60000", "60", 1), 1, 0}})
 }
+
+// TestSpreadQuotients: ranks gather no matrix whole whose rows a loop reads at quotients of an index.
+func TestSpreadQuotients(t *testing.T) {
+	table := tinyTable(t)
+	for _, body := range []string{
+		"k in 0..1164 { A[(k // 12 + 1) % 97, k % 12] }", "k in 0..1164 { i = k // 12; A[max(i - 1, 0), 3] }",
+		"i in 0..96, j in 0..12 { A[i // 8 * 8 + j % 8, j] }", "i in 0..193 { A[(i - 1) // 2, 0] + A[i - i // 2, 0] }",
+	} {
+		c, err := compileTiny(table, "A = randn(97, 12, seed = 2)\nemit sum(parfor "+body+")", 3, false, apart)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := wholeGathers(c.Plan.Graph, 1, true); n > 0 {
+			t.Errorf("%s: %d matrices are gathered whole", body, n)
+		}
+	}
+}

@@ -70,7 +70,7 @@ func TestRamps(t *testing.T) {
 			}
 		}
 	}
-	if followed < 100000 || divided < 20000 {
+	if followed < 220000 || divided < 35000 {
 		t.Errorf("%d ramps were followed, %d of them divided", followed, divided)
 	}
 }
