@@ -14,8 +14,7 @@ import (
 // is known if it is a ramp of the loop's first index, or several ramps, each on its part of the range:
 // `i + 1`, `max(i - 1, 0)`, `(i + 3) % n`, `i // 2`, `i - k` and subscripts that count from the end are
 // such. A counter of an inner loop or another index may be in it, too: `i + k` reads the rows of all
-// values of k. If another
-// subscript reads an operand, all of its rows may be read.
+// values of k. If another subscript reads an operand, all of its rows may be read.
 //
 // The numbers of a column that lists rows (op.Def.Numbers) are followed in the same way.
 

@@ -22,7 +22,7 @@ const farRow = 1 << 40
 // of is 0 if there is no s. If per is above 1, the values are divided by it and rounded down.
 //
 // A counter of a loop in the body has other values in other rounds, and so has another index of the
-// loop. If more is above 0, by*i + c may be greater by up to more. Ramps with a per or a more have no s.
+// loop. If more is above 0, by*i + c may be greater by up to more. With per or more there is no s.
 //
 // Values with an s may change once more. If within is not everyRow, those outside become its nearest
 // value. If around is above 0, they become their remainders by it, which are not negative.
