@@ -312,7 +312,7 @@ func TestPlansSayWhy(t *testing.T) {
 	for _, x := range []struct{ text, op, where, why string }{
 		{fmt.Sprintf("A = read(%q)\nemit colsum(A)\n", file), "read", "rank 0", "a file that one rank reads"},
 		{"S = rand_sparse(40000, 300, 0.05, seed = 1)\nemit max(rowsum(S ^ 3))\n", "sp.map", "rows", ""},
-		{"S = rand_sparse(40000, 300, 0.05, seed = 1)\nemit max(S)\nemit max(t(S) @ rand(40000, 40, seed = 2))\n", "@", "rows", ""},
+		{"S = rand_sparse(40000, 300, 0.05, seed = 1)\nemit max(S)\nemit max(t(S) @ rand(40000, 40, seed = 2))\n", "sp.matmul.chain", "rows", ""},
 		{"S = rand_sparse(30000, 30000, 0.001, seed = 1)\nemit max(S @ ones(30000, 40))\n", "ones", "replicated", "little work"},
 		{"A = rand(60000, 20, seed = 1)\nemit colsum(A)\nemit reverse(colsum(A))\n", "reverse", "replicated", "fewer rows than ranks"},
 		{"A = rand(60000, 20, seed = 1)\nB = rand(60000, 20, seed = 2)\nemit t(A) @ B\n", "matmul.panels.chain", "partial", ""},
