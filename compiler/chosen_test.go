@@ -120,7 +120,7 @@ func TestTablesOfGroups(t *testing.T) {
 		masks := []string{"g == j", "j == f", "g == j and h == i", "g == j and x > 0", "h == i and x < 0.2 and f == j"}
 		sums := []string{"sum((MASK) * y)", "sum(x * f64(MASK) * x)", "sum(ifelse(MASK, y, 0))", "mean(y[MASK])", "sum(exp(x[MASK]) * y[MASK])", "count(MASK)", "sum((MASK) * (g == j))",
 			"max(y[MASK])", "min(exp(x[MASK]) - y[MASK])", "max(ifelse(MASK, y, -0.5))", "min(ifelse(MASK, y, 3))", "y[MASK].rows", "sum((x[MASK] - mean(x[MASK])) ^ 2)",
-			"sum(x[MASK] * y[MASK].rows - sum(x[MASK]) / count(MASK))", "stddev(x[MASK])", "var(exp(x[MASK]) * 2)"}
+			"sum(x[MASK] * y[MASK].rows - sum(x[MASK]) / count(MASK))", "stddev(x[MASK])", "stddev(y[MASK])", "var(h[MASK])", "var(exp(x[MASK]) * 2)"}
 		for range 2 {
 			value := strings.ReplaceAll(pick(sums...), "MASK", pick(masks...)) + pick(" + ", " / ") + strings.ReplaceAll(pick(sums...), "MASK", pick(masks...))
 			index := fmt.Sprintf("j in %s", pick(fmt.Sprintf("0..%d", k), fmt.Sprintf("-2..%d by 2", 2*k), fmt.Sprintf("%d..=0 by -1", k)))

@@ -133,6 +133,8 @@ func (s *sums) sum(g *ir.Graph, id, x ir.ID) (one groupSum, ok bool) {
 		return ok && (b.Type(y).IsScalar() || b.Type(y).Rows == rows)
 	}
 	switch {
+	case one.needsRow() && b.Type(one.of).Elem != t.Elem: // variances of integers
+		ok = false
 	case one.picked != ir.None:
 		ok = s.fits(g, id, one.of, &one)
 	case one.of != ir.None:
