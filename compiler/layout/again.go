@@ -11,6 +11,7 @@ import (
 	"flow/compiler/nodes"
 	"flow/ir"
 	"flow/ir/op"
+	"flow/ir/plan"
 	"flow/ir/types"
 )
 
@@ -23,12 +24,23 @@ import (
 //	->  %2 = map(%0) { .. };  %3 = pipe(%0) {fold="sum"} { .. }
 //	%1 = panels.along(%0) { %1 = map.product(%0); %2 = matmul.panels(%0, %1) };  %3 = part(%1) {at=1}
 //	->  %1 = map.product(%0) { .. };  %3 = matmul.panels(%0, %1)
+//
+// With bodies, it also gives a sort that makes places the compared column alone (sortedColumn), and
+// finds a few sorted rows by their places (sortedByPlaces).
 func againInParts(r *ir.Region, owner []int32, table *op.Table, bodies bool) (*ir.Region, []int32) {
 	g := r.Graph
 	readers, file := make([][]ir.ID, g.Len()), make([]bool, g.Len())
+	uses := g.Uses()
+	for _, y := range r.Yields {
+		uses[y]++
+	}
+	windows := make([][]ir.ID, g.Len()) // of parts of sorts (PartSorts)
 	for id, n := range g.All() {
 		if n.Op.Control == op.Part {
 			readers[g.In(id)[0]] = append(readers[g.In(id)[0]], id)
+		}
+		if (n.Op.Role == op.Slices || n.Op.Role == op.PicksAt) && (owner == nil || owner[id] == owner[g.In(id)[0]]) {
+			windows[g.In(id)[0]] = append(windows[g.In(id)[0]], id)
 		}
 		file[id] = readInParts(n) || n.Op.Laws.Has(op.Pure) && n.Op.Control == 0 && g.Type(id).IsDense() && slices.ContainsFunc(g.In(id), func(x ir.ID) bool {
 			return file[x] && (n.Op.Look != nil || g.Type(x).Rows == g.Type(id).Rows)
@@ -37,7 +49,7 @@ func againInParts(r *ir.Region, owner []int32, table *op.Table, bodies bool) (*i
 	c := nodes.CopyOf(g)
 	var owners []int32
 	for id, n := range g.All() {
-		if c.To[id] != ir.None { // a part
+		if c.To[id] != ir.None { // a part, or a window of a sort
 			continue
 		}
 		names, parts := strings.Fields(n.Attrs.Str("fold")), readers[id]
@@ -59,12 +71,64 @@ func againInParts(r *ir.Region, owner []int32, table *op.Table, bodies bool) (*i
 			modes := op.MakeAttrs(op.Attr{Name: "modes", Val: n.Attrs.Val("modes")})
 			c.Made(table, "map", withShares(modes, n.Attrs), n.Region, c.In(id), g.Origin(id), parts[0])
 			c.Made(table, n.Op.Name, n.Attrs.With("fold", op.Str(strings.Join(names[1:], " "))), n.Region, c.In(id), g.Origin(id), parts[1:]...)
+		case bodies && ofFile && n.Op.Order != nil && n.Op.Order.Pairs && g.Type(g.In(id)[0]).Cols > 1 && n.Attrs.Int(plan.Shared) == 0:
+			in := c.In(id)
+			in[0] = sortedColumn(c, table, id)
+			c.To[id] = c.G.Add(n.Op, n.Attrs.With("by", op.Int(0)), g.Type(id), g.Origin(id), in...)
+		case bodies && ofFile && fewSorted(g, id, windows[id], int(uses[id])):
+			sortedByPlaces(c, table, id, windows[id])
 		default:
 			c.Node(id)
 		}
 		owners = ownedAs(owners, owner, id, c.G)
 	}
 	return c.Region(r), owners
+}
+
+// fewSorted reports whether node id sorts rows of several columns by one of them, and only these windows
+// and elements, of at most fewRows rows in all, read it. uses is the number of its readers. The windows of a sort that
+// ranks share come from exchanges.
+func fewSorted(g *ir.Graph, id ir.ID, windows []ir.ID, uses int) bool {
+	n := &g.Nodes[id]
+	if n.Op.Order == nil || n.Op.Order.Places == "" || len(windows) != uses || len(g.In(id)) != 1 || g.Type(id).Cols < 2 || n.Attrs.Int(plan.Shared) > 0 {
+		return false
+	}
+	rows := 0
+	for _, w := range windows {
+		rows += g.Nodes[w].Op.RowsRead(g.Nodes[w].Attrs).Count
+	}
+	return rows <= fewRows
+}
+
+// sortedColumn makes the column that sort id compares.
+func sortedColumn(c *nodes.Copying, table *op.Table, id ir.ID) ir.ID {
+	x, by := c.Old.Type(c.Old.In(id)[0]), c.Old.Nodes[id].Attrs.Int("by")
+	if by < 0 {
+		by += x.Cols
+	}
+	at := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(0, by, x.Rows, 1)})
+	return c.G.Add(table.Must("slice"), at, types.DenseOf(x.Elem, x.Rows, 1), c.Old.Origin(id), c.In(id)[0])
+}
+
+// sortedByPlaces makes windows of sort id without the other rows. It finds their places from the column
+// that the sort compares, and takes the rows at these places. Both can be read in parts:
+//
+//	%1 = sort.part(%0) {by=2, spans=[0,0,5,0]};  %2 = slice(%1) {at=[0,0,5,8]}
+//	->  %1 = slice(%0) {at=[0,2,n,1]};  %2 = argsort.part(%1) {by=0, spans=[0,0,5,0]};
+//	    %3 = slice(%2) {at=[0,0,5,1]};  %4 = pick.rows(%0, %3);  %5 = slice(%4) {at=[0,0,5,8]}
+func sortedByPlaces(c *nodes.Copying, table *op.Table, id ir.ID, windows []ir.ID) {
+	g, n, t := c.Old, &c.Old.Nodes[id], c.Old.Type(id)
+	places := c.G.Add(table.Must(n.Op.Order.Places), n.Attrs.With("by", op.Int(0)), types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), sortedColumn(c, table, id))
+	for _, w := range windows {
+		r, o := &g.Nodes[w], g.Origin(w)
+		from := r.Op.RowsRead(r.Attrs)
+		at := op.MakeAttrs(op.Attr{Name: "at", Val: op.Ints(from.From, 0, from.Count, 1)})
+		rows := c.G.Add(table.Must("slice"), at, types.DenseOf(types.I64, from.Count, 1), o, places)
+		picked := c.G.Add(table.Must("pick.rows"), nil, types.DenseOf(t.Elem, from.Count, t.Cols), o, c.In(id)[0], rows)
+		within := slices.Clone(r.Attrs.Val("at").L)
+		within[0] = 0
+		c.To[w] = c.G.Add(r.Op, r.Attrs.With("at", op.Val{Kind: op.IntsVal, L: within}), g.Type(w), o, picked)
+	}
 }
 
 // sinkFiles moves reads of files, and views of their columns, into the bodies of iterates that can

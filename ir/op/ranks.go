@@ -101,4 +101,6 @@ type Ordering struct {
 	// Its attribute `spans` has RowsRead.Ints of each reader, whose inputs are numbers of its own inputs.
 	// "": none.
 	Part string
+	// Places names the Part that makes the numbers of the rows that this Part makes. "": none.
+	Places string
 }

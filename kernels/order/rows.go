@@ -33,7 +33,7 @@ func Rows() []*op.Def {
 		Eg: []op.Example{{Program: "emit sort(reverse(seq(1, 4)))", Output: "1\n2\n3\n"},
 			{Program: "emit sort(reshape(seq(1, 7), 3, 2), by = 1, desc = true)", Output: "5 6\n3 4\n1 2\n"}},
 		Type:  sortType,
-		Order: &op.Ordering{Own: "sort.own", Of: "sort.window", Part: "sort.part"},
+		Order: &op.Ordering{Own: "sort.own", Of: "sort.window", Part: "sort.part", Places: "argsort.part"},
 		Ref: func(c *op.Call) (value.Value, error) {
 			x := c.Dense(0)
 			return move.RowsRef(x, orderRef(x, c.Attrs)), nil
@@ -164,7 +164,7 @@ func orderRows(d *op.Def, write func(c *op.Call, at []int64, lo int), numbers bo
 	}}
 
 	part := *d
-	part.Name, part.Hidden, part.Eg, part.Order, part.Beside = d.Order.Part, true, nil, &op.Ordering{Pairs: d.Order.Pairs}, roomOfRows
+	part.Name, part.Hidden, part.Eg, part.Order, part.Beside = d.Order.Part, true, nil, &op.Ordering{Pairs: d.Order.Pairs, Places: d.Order.Places}, roomOfRows
 	part.Doc = part.Name + " is " + d.Name + " where only some rows of its result are read. It makes no others."
 	part.Args = slices.Insert(slices.Clone(d.Args), 1, op.Arg{Name: "ends", Rest: true, Doc: "numbers of rows"})
 	part.Args = append(part.Args, op.Arg{Name: "spans", Attr: true, Kind: op.IntsVal, Doc: "op.RowsRead.Ints of each reader"})
