@@ -83,7 +83,7 @@ func TestFilesInParts(t *testing.T) {
 		{"X = read(\"z.npy\")\nS = sort(X, by = 1)\nemit S[0..5, :]\nemit S[599990..600000, 1..4]\nemit S[70, 2]", 4, 3, 30 << 20},
 		{"X = read(\"z.npy\")\nemit X[argsort(X, by = -1, desc = true)[3..9, :], :]\nemit colsum(X)", 3, 3, 30 << 20},
 		{"X = read(\"z.npy\")\np = argsort(X, by = 2)\nemit sum(p * seq(1, 600001))\nemit p[5, 0]", 1, 3, 34 << 20},
-		{"X = read(\"q.csv\", columns = \"c, a\")\nS = sort(X, by = 1, desc = true)\nemit S[100..700, :]\nemit max(S[0..300, 0])", 3, 1, 12 << 20}, // many are equal
+		{"X = read(\"q.csv\", columns = \"c, a\")\nS = sort(X, by = 1, desc = true)\nemit S[100..700, :]\nemit max(S[0..300, 0])", 3, 1, 12 << 20},                  // many are equal
 		{"X = read(\"x.npy\")\nZ = sqrt(X - 1)\nemit sort(Z, by = 0)[0..3, :]\nemit sort(round(X * 1e-9), by = 2, desc = true)[199000..199100, :]", 4, 1, 10 << 20}, // nan, -0
 		// rows of other ranks are read from the file, or one rank reads all
 		{"X = read(\"z.npy\")\nn = nrow(X)\nD = X[1..n, :] - X[0..n-1, :]\nemit colmean(D)\nemit colmax(abs(D))\nemit median(X[:, 3])", 3, 3, 12 << 20},

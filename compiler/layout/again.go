@@ -85,9 +85,9 @@ func againInParts(r *ir.Region, owner []int32, table *op.Table, bodies bool) (*i
 	return c.Region(r), owners
 }
 
-// fewSorted reports whether node id sorts rows of several columns by one of them, and only these windows
-// and elements, of at most fewRows rows in all, read it. uses is the number of its readers. The windows of a sort that
-// ranks share come from exchanges.
+// fewSorted reports whether node id sorts rows of several columns by one of them, and only these
+// windows and elements read it, which have at most fewRows rows in all. uses is the number of its
+// readers. It is false for a sort that ranks share, whose windows come from exchanges.
 func fewSorted(g *ir.Graph, id ir.ID, windows []ir.ID, uses int) bool {
 	n := &g.Nodes[id]
 	if n.Op.Order == nil || n.Op.Order.Places == "" || len(windows) != uses || len(g.In(id)) != 1 || g.Type(id).Cols < 2 || n.Attrs.Int(plan.Shared) > 0 {
