@@ -118,7 +118,12 @@ func sortedColumn(c *nodes.Copying, table *op.Table, id ir.ID) ir.ID {
 //	    %3 = slice(%2) {at=[0,0,5,1]};  %4 = pick.rows(%0, %3);  %5 = slice(%4) {at=[0,0,5,8]}
 func sortedByPlaces(c *nodes.Copying, table *op.Table, id ir.ID, windows []ir.ID) {
 	g, n, t := c.Old, &c.Old.Nodes[id], c.Old.Type(id)
-	places := c.G.Add(table.Must(n.Op.Order.Places), n.Attrs.With("by", op.Int(0)), types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), sortedColumn(c, table, id))
+	var spans []int // without the pass PartSorts the sort has none
+	for _, w := range windows {
+		spans = append(spans, g.Nodes[w].Op.RowsRead(g.Nodes[w].Attrs).Ints()...)
+	}
+	attrs := n.Attrs.With("by", op.Int(0)).With("spans", op.Ints(spans...))
+	places := c.G.Add(table.Must(n.Op.Order.Places), attrs, types.DenseOf(types.I64, t.Rows, 1), g.Origin(id), sortedColumn(c, table, id))
 	for _, w := range windows {
 		r, o := &g.Nodes[w], g.Origin(w)
 		from := r.Op.RowsRead(r.Attrs)
